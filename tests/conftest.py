@@ -1,0 +1,46 @@
+"""What the tests share: hypothesis' manners, the folder of recorded traces and cases, and a browser."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# A page without a graphics card, a sandbox or anything to fetch.
+BROWSER_FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync")
+
+# Machines differ in speed, so no example has a deadline; continuous integration repeats the same examples.
+settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", parent=settings.get_profile("here"), derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder beside the project with recorded traces, cases and costs; skips where it is not there."""
+    if not SHARED.is_dir():
+        pytest.skip("the folder ../shared with recorded traces and cases is not here")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def browser() -> "Iterator[Browser]":
+    """One real browser for the whole run; skips in words where there is none. `make browser` installs one."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    found = next(filter(None, map(shutil.which, BROWSERS)), None)
+    with sync_api.sync_playwright() as playwright:
+        executable = found or playwright.chromium.executable_path
+        if not os.path.exists(executable):
+            pytest.skip("no browser found: `make browser` installs one")
+        opened = playwright.chromium.launch(executable_path=executable, args=list(BROWSER_FLAGS))
+        yield opened
+        opened.close()
