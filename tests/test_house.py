@@ -20,7 +20,7 @@ TOP = {
     *(".streamlit", ".ci", ".gitignore", ".dockerignore"),
 }
 FUNCTION_LINES, MODULE_LINES, POLICY_LINES = 60, 250, 60
-# What stands among the policies but is none: the registry, what they inherit, and the waiting line they share.
+# What stands among the policies but is none: the registry, what they inherit, the waiting line they share.
 NOT_POLICIES = {f"sched/policies/{name}.py" for name in ("__init__", "base", "queue")}
 
 # What may be longer, how long, and why. An entry that is no longer needed fails the test: take it out.
@@ -118,3 +118,10 @@ def test_the_theme_uses_the_design_tokens(scheme: str, shared: Path) -> None:
     theme = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))["theme"][scheme]
     colours = re.findall(r"#[0-9A-Fa-f]{6}", json.dumps(theme))
     assert colours and set(colours) <= set(tokens.values())
+
+
+def test_the_readme_maps_every_module() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    modules = {name.split("/")[1] for name in files() if re.fullmatch(r"sched/(\w+\.py|\w+/.*\.py)", name)}
+    named = {module if module.endswith(".py") else f"{module}/" for module in modules - {"__init__.py"}}
+    assert not {name for name in named if name not in text}
