@@ -1,0 +1,201 @@
+"""What only several values together can get wrong, and what is allowed but probably not meant."""
+
+import math
+from typing import TYPE_CHECKING
+
+from sched.fields import number_text, sentence
+from sched.laws import Clipped, ConstantLength, Dump, Length, UniformLength
+from sched.parts import LONGEST_S
+from sched.sentences import quoted
+
+if TYPE_CHECKING:
+    from sched.scenario import Scenario
+
+MOST_REQUESTS = 2_000_000
+
+
+def check(scenario: "Scenario") -> None:
+    """Raise for the first combination that cannot be simulated."""
+    _one_source(scenario)
+    _times(scenario)
+    _unique(scenario)
+    _count(scenario)
+    _budget(scenario)
+
+
+def _one_source(scenario: "Scenario") -> None:
+    given = [
+        name
+        for name, there in (
+            ("requests", scenario.requests),
+            ("traffic", scenario.traffic),
+            ("trace", scenario.trace),
+        )
+        if there
+    ]
+    if len(given) > 1:
+        raise sentence(
+            f"{' and '.join(given)} are given together: requests come from explicit [[requests]], from "
+            "[[traffic]] or from a [trace]; keep one of them",
+            given[1],
+        )
+
+
+def _times(scenario: "Scenario") -> None:
+    if scenario.duration_s + (scenario.drain_s or 0.0) > LONGEST_S:
+        raise sentence(
+            f"drain_s = {number_text(scenario.drain_s or 0.0)} s: with duration_s = "
+            f"{number_text(scenario.duration_s)} s the run is longer than 100 days; shorten one",
+            "drain_s",
+        )
+    if scenario.warmup_s >= scenario.duration_s:
+        raise sentence(
+            f"warmup_s = {number_text(scenario.warmup_s)} s: must be less than duration_s = "
+            f"{number_text(scenario.duration_s)} s, or nothing is measured",
+            "warmup_s",
+        )
+    for request in scenario.requests:
+        last = request.arrival_s + (request.count - 1) * request.every_s
+        if last > scenario.duration_s:
+            path = f"requests.{quoted(request.id)}.arrival_s"
+            copy = "" if request.count == 1 else f" for its last copy ({number_text(last)} s)"
+            raise sentence(
+                f"{path} = {number_text(request.arrival_s)} s: must be at most duration_s = "
+                f"{number_text(scenario.duration_s)} s{copy}; arrivals stop there",
+                path,
+            )
+
+
+def _unique(scenario: "Scenario") -> None:
+    names: set[str] = set()
+    for one in scenario.traffic:
+        if one.name in names:
+            raise sentence(f"traffic.{quoted(one.name)}: two classes have this name; rename one", "traffic")
+        names.add(one.name)
+    seen: set[str] = set()
+    for request in scenario.requests:
+        for id, _ in request.copies() if "{i}" in request.id else [(request.id, 0.0)]:
+            if id in seen:
+                raise sentence(f"requests.{quoted(id)}: two requests have this id; rename one", "requests")
+            seen.add(id)
+
+
+def _count(scenario: "Scenario") -> None:
+    number = sum(request.count for request in scenario.requests)
+    expected = sum(
+        min(one.rate_per_s * scenario.duration_s, one.max_requests or math.inf) for one in scenario.traffic
+    )
+    if number + expected > MOST_REQUESTS:
+        where = "traffic" if scenario.traffic else "requests"
+        raise sentence(
+            f"{where}: this makes about {number + expected:,.0f} requests: must be at most {MOST_REQUESTS:,}"
+            "; lower a rate or duration_s, or set max_requests",
+            where,
+        )
+
+
+def longest(law: Length) -> int | None:
+    """Longest length the law can give; None where nothing bounds it."""
+    if isinstance(law, ConstantLength):
+        return law.tokens
+    if isinstance(law, UniformLength):
+        return law.max
+    assert isinstance(law, Clipped)
+    points = getattr(law, "points", None)
+    ends = [law.max] if law.max is not None else []
+    if points:
+        ends.append(max(law.min, math.ceil(points[-1][1])))
+    return min(ends) if ends else None
+
+
+def _budget(scenario: "Scenario") -> None:
+    engine = scenario.engine
+    if engine.enable_chunked_prefill or engine.long_prefill_token_threshold:
+        return
+    budget = engine.max_num_batched_tokens
+    for request in scenario.requests:
+        if request.prompt > budget:
+            raise sentence(
+                _too_long(budget, f"requests.{quoted(request.id)}.prompt = {request.prompt} tokens"),
+                "engine.max_num_batched_tokens",
+            )
+    for one in scenario.traffic:
+        most = longest(one.prompt)
+        if most is None or most > budget:
+            what = "prompts without an upper end (max)" if most is None else f"prompts of up to {most} tokens"
+            raise sentence(
+                _too_long(budget, f"traffic.{quoted(one.name)}.prompt has {what}"),
+                "engine.max_num_batched_tokens",
+            )
+
+
+def _too_long(budget: int, what: str) -> str:
+    return (
+        f"engine.max_num_batched_tokens = {budget} tokens: {what}, which could never be scheduled whole; "
+        "raise the budget or set engine.enable_chunked_prefill = true"
+    )
+
+
+def notes(scenario: "Scenario") -> list[tuple[str, str]]:
+    """Warnings: (path, sentence)."""
+    found: list[tuple[str, str]] = []
+    engine = scenario.engine
+    if not (scenario.requests or scenario.traffic or scenario.trace):
+        found.append(("requests", "there are no requests: give [[requests]], [[traffic]] or a [trace]"))
+    if engine.max_num_batched_tokens <= engine.max_num_seqs:
+        found.append(
+            (
+                "engine.max_num_batched_tokens",
+                f"engine.max_num_batched_tokens = {engine.max_num_batched_tokens} tokens is not above the "
+                f"{engine.max_num_seqs} seats: a full batch of decodes leaves no budget for prompts",
+            )
+        )
+    if engine.long_prefill_adaptive and not engine.long_prefill_token_threshold:
+        found.append(
+            (
+                "engine.long_prefill_adaptive",
+                "engine.long_prefill_adaptive has no effect while engine.long_prefill_token_threshold is 0",
+            )
+        )
+    found += _unused(scenario) + _mixes(scenario)
+    return found
+
+
+def _unused(scenario: "Scenario") -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    if scenario.trace:
+        return found
+    classes = set(scenario.class_names())
+    found += [
+        (f"classes.{quoted(name)}", f"classes.{quoted(name)}: no request belongs to this class")
+        for name in scenario.classes
+        if name not in classes
+    ]
+    owners = {request.tenant for request in scenario.requests}
+    owners |= {tenant for one in scenario.traffic for tenant in one.shares()}
+    found += [
+        (f"tenants.{quoted(name)}", f"tenants.{quoted(name)}: no request belongs to this tenant")
+        for name in scenario.tenants
+        if name not in owners
+    ]
+    return found
+
+
+def _mixes(scenario: "Scenario") -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for one in scenario.traffic:
+        total = sum(one.tenants.values())
+        if one.tenants and not math.isclose(total, 1.0, rel_tol=1e-9):
+            scaled = ", ".join(f"{name} {share:.3g}" for name, share in one.shares().items())
+            path = f"traffic.{quoted(one.name)}.tenants"
+            found.append((path, f"{path}: the shares sum to {total:.6g} and are scaled to {scaled}"))
+        if isinstance(one.arrivals, Dump) and one.rate_per_s > one.arrivals.within_per_s:
+            path = f"traffic.{quoted(one.name)}.arrivals.within_per_s"
+            found.append(
+                (
+                    path,
+                    f"{path} = {one.arrivals.within_per_s:g} requests/s is below rate_per_s = "
+                    f"{one.rate_per_s:g}: the dumps run into each other",
+                )
+            )
+    return found

@@ -1,0 +1,246 @@
+"""What the scenario schema is made of: the knob, its bounds, and the sentence that says what is wrong."""
+
+import math
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Annotated, Any, NoReturn, Self, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+V = TypeVar("V")
+
+
+class ScenarioError(ValueError):
+    """A user's mistake, in one sentence that the page, the command line and the tests all show.
+
+    `path` is the dotted name of the value at fault, "" when the mistake is not about one value.
+    """
+
+    def __init__(self, sentence: str, path: str = "") -> None:
+        super().__init__(sentence)
+        self.path = path
+
+
+def problem(text: str, unit: str = "") -> PydanticCustomError:
+    """A mistake in the value being checked; the path and the value are put in front of the text."""
+    return PydanticCustomError("problem", "{text}", {"text": text, "unit": unit})
+
+
+def sentence(text: str, path: str = "") -> PydanticCustomError:
+    """A mistake that concerns several values: the text is the whole sentence."""
+    return PydanticCustomError("sentence", "{text}", {"text": text, "path": path})
+
+
+def refuse(text: str, path: str = "") -> NoReturn:
+    """Stop with the sentence `path: text`."""
+    raise ScenarioError(f"{path}: {text}" if path else text, path)
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """` Did you mean ...?` for the nearest known word, the whole list when it is short, or nothing."""
+    names = list(known)
+    near = get_close_matches(word, names, n=1, cutoff=0.6)
+    if near:
+        return f"; did you mean {near[0]}?"
+    return f"; known are {', '.join(names)}" if 0 < len(names) <= 40 else ""
+
+
+def number_text(value: float) -> str:
+    """A number as a person writes it: 100, 0.05, 1e-09."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return repr(value)
+
+
+class Table(dict[str, V]):
+    """An ordered mapping that cannot change; two are equal only if their order is the same too."""
+
+    def _frozen(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("a scenario's tables cannot be changed; make a changed scenario instead")
+
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = _frozen
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, dict) and list(self.items()) == list(other.items())
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (dict(self),))
+
+
+def _freeze(value: Mapping[str, Any]) -> Table[Any]:
+    return Table(value)
+
+
+def _table(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        raise problem("must be a table of names")
+    for name in value:
+        if not isinstance(name, str) or not name:
+            raise problem("every name in it must be a text of at least one character")
+        _text(name)
+    return dict(value)
+
+
+Named = Annotated[
+    Mapping[str, V],
+    BeforeValidator(_table),
+    AfterValidator(_freeze),
+    PlainSerializer(lambda table: dict(table)),
+]
+"""A frozen, ordered mapping from a name to a value."""
+
+
+def _real(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise problem("must be a number")
+    if isinstance(value, int) and abs(value) >= 2**63:
+        raise problem("is too large: a whole number has at most 63 bits")
+    if not math.isfinite(value):
+        raise problem("must be a finite number")
+    return float(value) + 0.0  # -0.0 and 0.0 would be equal scenarios with different texts
+
+
+def whole(value: Any) -> int:
+    """The value as an int; a float without a fraction counts as one. Raises in words otherwise."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise problem("must be a whole number")
+    if not math.isfinite(value):
+        raise problem("must be a finite number")
+    if isinstance(value, float) and not value.is_integer():
+        raise problem("must be a whole number")
+    if abs(value) >= 2**63:
+        raise problem("is too large: a whole number has at most 63 bits")
+    return int(value)
+
+
+def _flag(value: Any) -> Any:
+    if not isinstance(value, bool):
+        raise problem("must be true or false")
+    return value
+
+
+def _text(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise problem("must be a text; put it in quotes")
+    if any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise problem("must be text that can be written as UTF-8")
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(whole)]
+Real = Annotated[float, BeforeValidator(_real)]
+Flag = Annotated[bool, BeforeValidator(_flag)]
+Text = Annotated[str, BeforeValidator(_text)]
+
+
+def knob(
+    default: Any,
+    title: str,
+    help: str,
+    *,
+    unit: str = "",
+    low: float | None = None,
+    high: float | None = None,
+    above: float | None = None,
+    step: float | None = None,
+    expert: bool = False,
+    alias: str | None = None,
+) -> Any:
+    """One value of the schema, described once: form, link, file, command line and reference table read this.
+
+    `low` and `high` are inclusive, `above` is exclusive; of a text they bound the length. The default `...`
+    means that the value must be given.
+    """
+    extra: dict[str, Any] = {
+        "unit": unit,
+        "low": low,
+        "high": high,
+        "above": above,
+        "step": step,
+        "expert": expert,
+    }
+    return Field(default, title=title, description=help, json_schema_extra=extra, alias=alias)
+
+
+def bound_text(extra: Mapping[str, Any]) -> str:
+    """The bounds in words: `at least 1 and at most 64`; "" when there are none."""
+    parts = [
+        f"{words} {number_text(extra[key])}"
+        for key, words in (("low", "at least"), ("above", "more than"), ("high", "at most"))
+        if extra.get(key) is not None
+    ]
+    return " and ".join(parts)
+
+
+def check_bounds(value: Any, extra: Mapping[str, Any]) -> None:
+    """Raise, in words, when a number (or the length of a text) is outside the knob's bounds."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return
+    size = len(value) if isinstance(value, str) else value
+    low, high, above = extra.get("low"), extra.get("high"), extra.get("above")
+    noun = "have " if isinstance(value, str) else "be "
+    tail = " characters" if isinstance(value, str) else ""
+    unit = "" if isinstance(value, str) else str(extra.get("unit", ""))
+    if low is not None and size < low:
+        raise problem(f"must {noun}at least {number_text(low)}{tail}", unit)
+    if above is not None and size <= above:
+        raise problem(f"must {noun}more than {number_text(above)}{tail}", unit)
+    if high is not None and size > high:
+        raise problem(f"must {noun}at most {number_text(high)}{tail}", unit)
+
+
+def extras(model: type[BaseModel], name: str) -> Mapping[str, Any]:
+    """The knob's own description: unit, low, high, above, step, expert."""
+    found = model.model_fields[name].json_schema_extra
+    return found if isinstance(found, dict) else {}
+
+
+class Part(BaseModel):
+    """A frozen part of a scenario. Unknown names are refused with the nearest known one."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_names(cls, data: Any) -> Any:
+        if isinstance(data, cls):
+            return data
+        if not isinstance(data, Mapping):
+            raise problem("must be a table of settings")
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        for key in data:
+            if key not in known:
+                raise PydanticCustomError(
+                    "unknown",
+                    "{text}",
+                    {"key": str(key), "text": "no such setting" + suggestion(str(key), known)},
+                )
+        return data
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _within_bounds(cls, value: Any, info: ValidationInfo) -> Any:
+        check_bounds(value, extras(cls, str(info.field_name)))
+        return value
+
+    def changed(self, **values: Any) -> Self:
+        """A checked copy with some values replaced."""
+        given = {field.alias or name: getattr(self, name) for name, field in type(self).model_fields.items()}
+        return type(self).model_validate({**given, **values})

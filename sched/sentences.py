@@ -1,0 +1,98 @@
+"""Every mistake as one sentence: the dotted name as the user writes it, the value, and what is wrong."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from sched.fields import suggestion
+
+KEYS = ("name", "id")
+
+
+def quoted(name: str) -> str:
+    """A part of a dotted path; in double quotes unless it is letters, digits, `_`, `-` and `{i}`."""
+    return name if re.fullmatch(r"[\w{}-]+", name) else json.dumps(name, ensure_ascii=False)
+
+
+def value_text(value: Any) -> str:
+    """A value as it is written in a scenario file, cut when it is long."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except ValueError:
+        text = repr(value)
+    text = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf", "null": "none"}.get(text, text)
+    return text if len(text) <= 80 else text[:77] + "…"
+
+
+def _step(value: Any, part: Any) -> Any:
+    if isinstance(part, int) and isinstance(value, list | tuple):
+        return value[part] if 0 <= part < len(value) else None
+    if isinstance(value, Mapping):
+        return value.get(part)
+    return getattr(value, str(part), None)
+
+
+def _place(location: tuple[Any, ...], data: Any, prefix: str) -> tuple[str, Any]:
+    """Dotted path and value at fault: list members by their name or id, union tags left out."""
+    path, value = ([prefix] if prefix else []), data
+    for part in location:
+        if isinstance(value, Mapping) and part not in value and value.get("kind") == part:
+            continue
+        value = _step(value, part)
+        if isinstance(part, int) and isinstance(value, Mapping):
+            key = next((str(value[k]) for k in KEYS if isinstance(value.get(k), str) and value[k]), None)
+            path.append(quoted(key) if key else str(part))
+        else:
+            path.append(quoted(str(part)))
+    return ".".join(path), value
+
+
+def first_sentence(error: ValidationError, data: Any, prefix: str = "") -> tuple[str, str]:
+    """The first mistake as (sentence, path)."""
+    first = error.errors(include_url=False)[0]
+    kind, ctx = first["type"], first.get("ctx", {})
+    if kind == "sentence":
+        return str(ctx["text"]), str(ctx["path"])
+    path, value = _place(first["loc"], data, prefix)
+    if kind == "unknown":
+        name = f"{path}.{quoted(ctx['key'])}" if path else quoted(ctx["key"])
+        return f"{name}: {ctx['text']}", name
+    if kind == "missing":
+        return f"{path}: must be given", path
+    if kind in ("union_tag_invalid", "union_tag_not_found", "literal_error"):
+        return _choice(kind, ctx, path, value)
+    text = str(ctx["text"]) if kind == "problem" else _foreign(kind, first["msg"])
+    if isinstance(value, Mapping | list | tuple) or hasattr(value, "model_fields"):
+        return f"{path}: {text}" if path else text, path
+    unit = f" {ctx['unit']}" if ctx.get("unit") else ""
+    return f"{path} = {value_text(value)}{unit}: {text}", path
+
+
+def _choice(kind: str, ctx: Mapping[str, Any], path: str, value: Any) -> tuple[str, str]:
+    if kind == "literal_error":
+        expected = re.findall(r"'([^']*)'", str(ctx["expected"]))
+    else:
+        expected = re.findall(r"'([^']*)'", str(ctx.get("expected_tags", "")))
+        path = f"{path}.kind"
+        value = value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", value)
+    names = ", ".join(expected)
+    if kind == "union_tag_not_found":
+        return f"{path}: must be given{f': one of {names}' if names else ''}", path
+    hint = suggestion(value, expected) if isinstance(value, str) else ""
+    hint = hint if hint.startswith("; did") else ""
+    return f"{path} = {value_text(value)}: must be one of {names}{hint}", path
+
+
+def _foreign(kind: str, message: str) -> str:
+    """pydantic's own message in our words, for the few kinds that can still come up."""
+    known = {
+        "string_unicode": "must be text without lone surrogates",
+        "dict_type": "must be a table",
+        "model_attributes_type": "must be a table of settings",
+        "model_type": "must be a table of settings",
+        "int_parsing_size": "is too large",
+    }
+    return known.get(kind, message[:1].lower() + message[1:])
