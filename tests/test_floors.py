@@ -22,7 +22,7 @@ ROWS = (
     (1, "randomness arrivals lengths cost kv workload", "numpy"),
     (1, "traces", "numpy pandas pyarrow"),
     (2, "policies", ""),
-    (3, "plan", ""),
+    (3, "batch plan", ""),
     (4, "log", "numpy"),
     (4, "engine", "numpy simpy"),
     (4, "__init__", ""),  # the front door: Scenario, simulate, POLICIES
