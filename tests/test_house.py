@@ -125,3 +125,13 @@ def test_the_readme_maps_every_module() -> None:
     modules = {name.split("/")[1] for name in files() if re.fullmatch(r"sched/(\w+\.py|\w+/.*\.py)", name)}
     named = {module if module.endswith(".py") else f"{module}/" for module in modules - {"__init__.py"}}
     assert not {name for name in named if name not in text}
+
+
+def test_the_scenario_in_the_readme_is_valid() -> None:
+    from sched.scenario import Scenario
+
+    text = (ROOT / "README.md").read_text("utf-8")
+    written = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    assert written
+    for scenario in written:
+        Scenario.model_validate(tomllib.loads(scenario))
