@@ -1,0 +1,615 @@
+"""A second engine, slow and obvious: one iteration at a time, one request at a time, nothing skipped.
+
+It is written from the specification alone and shares no code with the product but the nouns of `sched.model`:
+an error in one of the two engines shows as a difference. Read it top to bottom: blocks, who is first and who
+loses, one iteration (running pass, waiting pass, output), then the loop that moves the clock.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Protocol
+
+from sched.model import NEVER, PS_PER_S, Machine, Outcome
+
+Token = tuple[str, int]
+
+
+class Cost(Protocol):
+    """Integer picoseconds of an iteration, without and with prefill."""
+
+    @property
+    def kv_token_ps(self) -> int: ...
+    @property
+    def kv_token_mixed_ps(self) -> int: ...
+    @property
+    def attention_ps(self) -> int: ...
+    @property
+    def prefix_ps(self) -> int: ...
+    def decode_ps(self, decodes: int, /) -> int: ...
+    def mixed_ps(self, decodes: int, prefill_tokens: int, sequences: int, /) -> int: ...
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """A request and its progress. `clock` is the arrival time that ranks it, where that is another."""
+
+    id: str
+    arrival_ps: int
+    prompt: int
+    output: int
+    priority: int = 0
+    tenant: str = ""
+    class_name: str = ""
+    segments: tuple[tuple[str, int], ...] = ()
+    ttft_goal: int = NEVER
+    timeout_ps: int = NEVER
+    clock: float | None = None
+    outcome: Outcome = Outcome.UNFINISHED
+    first_scheduled_ps: int = NEVER
+    first_token_ps: int = NEVER
+    ended_ps: int = NEVER
+    emitted: int = 0
+    preemptions: int = 0
+    recomputed: int = 0
+    wait_ps: int = 0
+    computed: int = 0
+    """Tokens whose KV is in the cache."""
+    reached: int = 0
+    """Most tokens it ever had computed: what lies below is recomputed."""
+    known_at_admission: int = 0
+    queued_ps: int = 0
+    """When it last joined the queue: its arrival or its last eviction."""
+    overtaken: int = 0
+    blocks: list[int] = field(default_factory=list)
+
+    @property
+    def known(self) -> int:
+        return self.prompt + self.emitted
+
+    @property
+    def arrival(self) -> float:
+        return self.arrival_ps if self.clock is None else self.clock
+
+    def token(self, i: int) -> Token:
+        """Content of token i: of a named segment, of the private rest of the prompt, or generated."""
+        if i >= self.prompt:
+            return f"generated:{self.id}", i - self.prompt
+        for name, length in self.segments:
+            if i < length:
+                return name, i
+            i -= length
+        return f"private:{self.id}", i
+
+
+@dataclass(frozen=True, slots=True)
+class Eviction:
+    victim: str
+    beneficiary: str
+    lost_tokens: int
+    at_ps: int
+
+
+@dataclass(slots=True)
+class Iteration:
+    """What one iteration did, ids in the order of the decisions."""
+
+    start_ps: int
+    arrived: list[str]
+    duration_ps: int = 0
+    scheduled: list[tuple[str, int]] = field(default_factory=list)
+    before: list[int] = field(default_factory=list)
+    admitted: list[str] = field(default_factory=list)
+    resumed: list[str] = field(default_factory=list)
+    hits: list[tuple[str, int]] = field(default_factory=list)
+    preempted: list[Eviction] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+    running: list[str] = field(default_factory=list)
+    finished: list[str] = field(default_factory=list)
+    prefill_tokens: int = 0
+    free_after_schedule: int = 0
+    free_after_update: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    jobs: dict[str, Job]
+    iterations: list[Iteration]
+    stop_reason: str
+    waiting: list[str]
+
+
+class Pool:
+    """Blocks, their references and contents, and the queue of free ones: returned, never used, cached."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.fresh, self.free = size, 0, size
+        self.head: list[int] = []
+        self.tail: list[int] = []
+        self.references: Counter[int] = Counter()
+        self.content_of: dict[int, object] = {}
+        self.holders: dict[object, list[int]] = {}
+
+    def pop(self) -> int:
+        self.free -= 1
+        if self.head:
+            block = self.head.pop(0)
+        elif self.fresh < self.size:
+            block, self.fresh = self.fresh, self.fresh + 1
+        else:
+            block = self.tail.pop(0)
+            self.holders[self.content_of[block]].remove(block)
+            del self.content_of[block]
+        self.references[block] = 1
+        return block
+
+    def share(self, block: int) -> None:
+        if not self.references[block]:
+            self.tail.remove(block)
+            self.free -= 1
+        self.references[block] += 1
+
+    def publish(self, block: int, content: object) -> None:
+        self.content_of[block] = content
+        self.holders.setdefault(content, []).append(block)
+
+    def release(self, blocks: Iterable[int]) -> None:
+        """Give back a request's blocks, the last of the list first."""
+        returned = []
+        for block in reversed(list(blocks)):
+            self.references[block] -= 1
+            if not self.references[block]:
+                self.free += 1
+                returned.append(block)
+        self.head = [block for block in returned if block not in self.content_of] + self.head
+        self.tail += [block for block in returned if block in self.content_of]
+
+
+def half_up(fraction: object, whole: int) -> int:
+    """The fraction, as the decimal that was written, of a whole number, rounded half up."""
+    return int(Fraction(str(fraction)) * whole + Fraction(1, 2))
+
+
+class Engine:
+    """The state between two iterations, and the decisions of one."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        jobs: Sequence[Job],
+        policy: str,
+        settings: Mapping[str, Any],
+        cost: Cost,
+        weights: Mapping[str, Fraction],
+    ) -> None:
+        self.machine, self.policy, self.settings = machine, policy, settings
+        self.cost, self.weights = cost, weights
+        self.now = 0
+        self.waiting: list[Job] = []
+        self.running: list[Job] = []
+        self.pool = Pool(machine.kv_blocks)
+        self.counters: dict[str, Fraction] = {job.tenant: Fraction(0) for job in jobs}
+        self.last_served = ""
+        self.chains: dict[tuple[object, ...], int] = {}
+        self.urgent_level = self.setting("for_priority", None)
+        if self.urgent_level is None:
+            self.urgent_level = min((job.priority for job in jobs), default=0)
+        keeps = policy == "rescue"
+        self.kept_blocks = half_up(self.setting("kv", 0.1), machine.kv_blocks) if keeps else 0
+        self.kept_seats = half_up(self.setting("seats", 0), machine.max_num_seqs) if keeps else 0
+        self.kept_tokens = half_up(self.setting("tokens", 0), machine.max_num_batched_tokens) if keeps else 0
+        self.lends = keeps and bool(self.setting("lend", True))
+        self.lend_share = self.setting("lend_share", 1) if self.lends else 0
+
+    def setting(self, name: str, default: Any) -> Any:
+        return self.settings.get(name, default)
+
+    # ---- who is first, who loses
+
+    def rank(self, job: Job) -> tuple[Any, ...]:
+        """Smallest first. Equal ranks keep the order of the queue, which is all that fcfs and static have."""
+        if self.policy in ("fcfs", "static"):
+            return ()
+        if self.policy == "vtc":
+            return (self.counters[job.tenant], job.arrival, job.id)
+        if self.policy == "aging":
+            waited_s = Fraction(self.now - job.queued_ps, PS_PER_S)
+            credit: Fraction | int = Fraction(str(self.setting("per_s", 0.2))) * waited_s
+            if self.setting("threshold_s", None):
+                credit = waited_s // Fraction(str(self.setting("threshold_s", None)))
+            level = job.priority - credit
+            if self.setting("floor", None) is not None:
+                level = max(level, min(Fraction(job.priority), Fraction(str(self.setting("floor", None)))))
+            return (level, job.arrival, job.id)
+        return (job.priority, job.arrival, job.id)
+
+    def loser(self) -> Job:
+        """Who is evicted when a running request needs a block and none is free."""
+        if self.policy == "fcfs":
+            return self.running[-1]
+        candidates = [job for job in self.running if not self.is_done(job)]
+        lift = max(job.priority for job in candidates)
+        if self.policy == "inheritance":
+            lift = min([lift] + [job.priority for job in self.waiting if self.is_kv_blocked(job)])
+        return max(candidates, key=lambda job: (min(job.priority, lift), job.arrival))
+
+    def is_kv_blocked(self, job: Job) -> bool:
+        need, room = self.kv_test(job, self.next_piece(job), [])
+        return need > room
+
+    def is_lower(self, job: Job) -> bool:
+        return self.policy == "rescue" and job.priority > self.urgent_level
+
+    def is_done(self, job: Job) -> bool:
+        """Only static batching without streaming keeps a request that has all its tokens."""
+        return job.emitted > 0 and job.emitted >= self.most_output(job)
+
+    def most_output(self, job: Job) -> int:
+        limit = self.machine.max_model_len
+        return min(job.output, limit - job.prompt) if limit else job.output
+
+    # ---- blocks
+
+    def content(self, job: Job, index: int) -> int:
+        """Name of block `index` of a request: its tokens and, by chaining, all tokens before it."""
+        size, name = self.machine.block_size, 0
+        for i in range(index + 1):
+            key = (name, *(job.token(t) for t in range(i * size, (i + 1) * size)))
+            name = self.chains.setdefault(key, len(self.chains) + 1)
+        return name
+
+    def lookup(self, job: Job) -> list[int]:
+        hits: list[int] = []
+        if self.machine.enable_prefix_caching:
+            while len(hits) < (job.known - 1) // self.machine.block_size:
+                found = self.pool.holders.get(self.content(job, len(hits)))
+                if not found:
+                    break
+                hits.append(found[0])
+        return hits
+
+    def allocate(self, job: Job, tokens: int) -> None:
+        """Blocks for `tokens` more; each block that becomes full is published at once."""
+        full = len(job.blocks) if job.computed % self.machine.block_size == 0 else len(job.blocks) - 1
+        for _ in range(self.machine.blocks(job.computed + tokens) - len(job.blocks)):
+            job.blocks.append(self.pool.pop())
+        if self.machine.enable_prefix_caching:
+            for index in range(full, (job.computed + tokens) // self.machine.block_size):
+                self.pool.publish(job.blocks[index], self.content(job, index))
+
+    def peak(self, job: Job) -> int:
+        return self.machine.blocks(self.machine.tokens_of_life(job.prompt, job.output))
+
+    def held(self, jobs: Iterable[Job]) -> int:
+        """Blocks that count as taken: those held, or those promised where the gate promises the peak."""
+        return sum(self.peak(job) if self.machine.gate == "peak" else len(job.blocks) for job in jobs)
+
+    def kept_from(self, job: Job, stay: Sequence[Job]) -> tuple[int, int]:
+        """Blocks and seats that stay closed to this request while `stay` are running."""
+        if not self.is_lower(job):
+            return 0, 0
+        urgent = [other for other in stay if not self.is_lower(other)]
+        idle = max(0, self.kept_blocks - self.held(urgent)), max(0, self.kept_seats - len(urgent))
+        return idle[0] - half_up(self.lend_share, idle[0]), idle[1] - half_up(self.lend_share, idle[1])
+
+    def kv_test(self, job: Job, tokens: int, leave: Sequence[Job]) -> tuple[int, int]:
+        """Blocks that the gate asks of a waiting request, and blocks there would be if `leave` left."""
+        stay = [other for other in self.running if other not in leave]
+        gone = Counter(block for other in leave for block in other.blocks)
+        free = self.pool.free + sum(self.pool.references[block] == times for block, times in gone.items())
+        hits = self.lookup(job)
+        woken = sum(self.pool.references[block] == gone[block] for block in hits)
+        limit = self.machine.max_model_len or job.known
+        whole = {
+            "full_prompt": min(job.known, limit),
+            "first_chunk": min(len(hits) * self.machine.block_size + tokens, limit),
+            "peak": self.machine.tokens_of_life(job.prompt, job.output),
+        }[self.machine.gate]
+        need = max(0, self.machine.blocks(whole) - len(hits)) + woken
+        need += (self.machine.watermark_blocks if stay else 0) + self.kept_from(job, stay)[0]
+        if self.machine.gate == "peak":
+            free = self.machine.kv_blocks - self.held(stay)
+        return need, free
+
+    # ---- one iteration
+
+    def piece(self, job: Job, computed: int) -> int:
+        rest = job.known - computed
+        return min(rest, self.threshold) if self.threshold else rest
+
+    def next_piece(self, job: Job) -> int:
+        """Tokens of a waiting request's first chunk, whatever the budget."""
+        return self.piece(job, len(self.lookup(job)) * self.machine.block_size)
+
+    def schedule(self, record: Iteration) -> dict[Job, int]:
+        machine, crowd = self.machine, len(self.running) + len(self.waiting)
+        self.threshold = machine.long_prefill_token_threshold if crowd > 1 else 0
+        if self.threshold and machine.adaptive_threshold:
+            self.threshold = max(self.threshold, machine.max_num_batched_tokens // crowd)
+        self.record, self.given = record, dict[Job, int]()
+        self.budget = self.lower_budget = machine.max_num_batched_tokens
+        if self.kept_tokens:
+            used = self.urgent_tokens() if self.lends else self.kept_tokens
+            self.lower_budget -= min(self.kept_tokens, used)
+        self.running_pass()
+        if not record.preempted:
+            self.waiting_pass()
+        for job, tokens in self.given.items():
+            record.scheduled.append((job.id, tokens))
+            record.before.append(job.computed)
+        record.duration_ps = self.duration_ps()
+        for job, tokens in self.given.items():
+            job.recomputed += max(0, min(job.reached, job.computed + tokens) - job.computed)
+            job.computed += tokens
+            job.reached = max(job.reached, job.computed)
+        record.waiting = [job.id for job in sorted(self.waiting, key=self.rank)]
+        record.running = [job.id for job in self.running]
+        record.free_after_schedule = self.pool.free
+        return self.given
+
+    def urgent_tokens(self) -> int:
+        """What urgent requests, running or about to enter, can use of their slice in this iteration."""
+        total = sum(self.piece(job, job.computed) for job in self.running if not self.is_lower(job))
+        seats, taken = self.machine.max_num_seqs - len(self.running), 0
+        for job in sorted((job for job in self.waiting if not self.is_lower(job)), key=self.rank):
+            tokens = self.next_piece(job)
+            need, room = self.kv_test(job, min(tokens, self.budget), [])
+            if seats <= 0 or need + taken > room:
+                break
+            total, seats, taken = total + tokens, seats - 1, taken + need
+        return total
+
+    def give(self, job: Job, tokens: int) -> None:
+        self.given[job] = tokens
+        self.budget -= tokens
+        self.lower_budget -= tokens if self.is_lower(job) else 0
+
+    def left_for(self, job: Job) -> int:
+        return min(self.budget, self.lower_budget) if self.is_lower(job) else self.budget
+
+    def running_pass(self) -> None:
+        by_rank = self.policy == "preemptive" or self.kept_tokens > 0
+        for job in sorted(self.running, key=self.rank) if by_rank else list(self.running):
+            if self.budget == 0:
+                return
+            if job not in self.running or self.is_done(job):
+                continue
+            tokens = min(self.piece(job, job.computed), self.left_for(job))
+            if self.machine.max_model_len:
+                tokens = min(tokens, self.machine.max_model_len - job.computed - 1)
+            if tokens == 0:
+                continue
+            need = self.machine.blocks(job.computed + tokens) - len(job.blocks)
+            while need > self.pool.free - self.guarded(job, need):
+                victim = self.loser()
+                self.evict(victim, job)
+                if victim is job:
+                    break
+            if job in self.running:
+                self.allocate(job, tokens)
+                self.give(job, tokens)
+            elif self.policy == "fcfs":
+                return
+
+    def guarded(self, job: Job, need: int) -> int:
+        """Blocks that a running request may not grow into."""
+        guards = self.policy == "rescue" and self.setting("guard_growth", False) and need > 0
+        return self.kept_from(job, self.running)[0] if guards else 0
+
+    def evict(self, victim: Job, beneficiary: Job) -> None:
+        refund = self.given.pop(victim, 0)
+        self.budget += refund
+        self.lower_budget += refund if self.is_lower(victim) else 0
+        self.record.preempted.append(Eviction(victim.id, beneficiary.id, victim.computed, self.now))
+        self.pool.release(victim.blocks)
+        victim.blocks, victim.computed = [], 0
+        victim.preemptions += 1
+        victim.queued_ps = self.now
+        self.running.remove(victim)
+        self.waiting.insert(0, victim)
+
+    def is_closed(self) -> bool:
+        """Static batching: a batch enters an empty engine, as a whole or after the longest wait."""
+        if self.policy != "static":
+            return False
+        batch = self.setting("batch", 0) or self.machine.max_num_seqs
+        if self.running:
+            return len(self.running) >= batch or not self.record.admitted + self.record.resumed
+        return len(self.waiting) < batch and bool(self.waiting) and self.now < self.timer_ps()
+
+    def timer_ps(self) -> int:
+        longest = Fraction(str(self.setting("max_wait_s", 0))) * PS_PER_S
+        return min(job.arrival_ps for job in self.waiting) + int(longest)
+
+    def waiting_pass(self) -> None:
+        skips = self.policy in ("backfill", "inheritance", "skip_limit")
+        skips = skips or self.setting("misfit", "stop") == "skip"
+        blocked: list[Job] = []
+        while self.budget > 0 and not self.is_closed():
+            candidates = [job for job in self.waiting if job not in blocked]
+            if not candidates:
+                return
+            job = min(candidates, key=self.rank)
+            victims = self.who_must_leave(job)
+            if victims is None:
+                blocked.append(job)
+                if not skips or self.has_no_seat(job, []):
+                    return
+            else:
+                for victim in victims:
+                    self.evict(victim, job)
+                self.admit(job)
+                for other in blocked:
+                    other.overtaken += 1
+            limit = self.setting("limit", 4)
+            if self.policy == "skip_limit" and any(other.overtaken >= limit for other in blocked):
+                return
+
+    def has_no_seat(self, job: Job, leave: Sequence[Job]) -> bool:
+        stay = [other for other in self.running if other not in leave]
+        return len(stay) + self.kept_from(job, stay)[1] >= self.machine.max_num_seqs
+
+    def first_piece(self, job: Job, leave: Sequence[Job]) -> int:
+        """Tokens a waiting request would start with; 0 where the budget forbids it."""
+        refunds = [other for other in leave if other in self.given]
+        left = self.budget + sum(self.given[other] for other in refunds)
+        if self.is_lower(job):
+            left = min(left, self.lower_budget + sum(self.given[o] for o in refunds if self.is_lower(o)))
+        tokens = self.next_piece(job)
+        return 0 if not self.machine.enable_chunked_prefill and tokens > left else max(0, min(tokens, left))
+
+    def who_must_leave(self, job: Job) -> list[Job] | None:
+        """Running requests to evict so that this one can enter, most often none; None when it cannot."""
+        evicted = {eviction.victim for eviction in self.record.preempted}
+        if job.id in evicted or self.first_piece(job, []) == 0:
+            return None
+        if self.policy == "preemptive":
+            gap, limit = self.setting("gap", 0), self.setting("max_preemptions", 3)
+            candidates = [
+                other
+                for other in reversed(self.running)
+                if other.priority - job.priority > gap and other.preemptions < limit
+            ]
+            candidates.sort(key=lambda other: -other.priority)
+        else:
+            can_recall = self.lends and not self.is_lower(job)
+            candidates = [other for other in reversed(self.running) if can_recall and self.is_lower(other)]
+        leave: list[Job] = []
+        while True:
+            need, room = self.kv_test(job, self.first_piece(job, leave), leave)
+            no_blocks, no_seat = need > room, self.has_no_seat(job, leave)
+            if not no_blocks and not no_seat:
+                return leave
+            lower = [other for other in self.running if self.is_lower(other) and other not in leave]
+            lent_blocks = self.held(lower) > self.machine.kv_blocks - self.kept_blocks
+            lent_seats = len(lower) > self.machine.max_num_seqs - self.kept_seats
+            if self.policy == "rescue" and not ((no_blocks and lent_blocks) or (no_seat and lent_seats)):
+                return None
+            if len(leave) == len(candidates):
+                return None
+            leave.append(candidates[len(leave)])
+
+    def admit(self, job: Job) -> None:
+        tokens, hits = self.first_piece(job, []), self.lookup(job)
+        (self.record.resumed if job.preemptions else self.record.admitted).append(job.id)
+        if hits:
+            self.record.hits.append((job.id, len(hits) * self.machine.block_size))
+        self.waiting.remove(job)
+        self.running.append(job)
+        for block in hits:
+            self.pool.share(block)
+        job.blocks, job.computed = hits, len(hits) * self.machine.block_size
+        self.allocate(job, tokens)
+        self.give(job, tokens)
+        job.wait_ps += self.now - job.queued_ps
+        job.overtaken, job.known_at_admission = 0, job.known
+        if job.first_scheduled_ps == NEVER:
+            job.first_scheduled_ps = self.now
+            self.charge(job, Fraction(str(self.setting("prompt_weight", 1))) * job.prompt)
+        self.last_served = job.tenant
+
+    def charge(self, job: Job, service: Fraction) -> None:
+        self.counters[job.tenant] += service / self.weights.get(job.tenant, Fraction(1))
+
+    def duration_ps(self) -> int:
+        decodes = [job for job in self.given if job.computed >= job.known_at_admission]
+        chunks = [(job.computed, self.given[job]) for job in self.given if job not in decodes]
+        context = sum(job.computed for job in decodes)
+        self.record.prefill_tokens = prefill = sum(tokens for _, tokens in chunks)
+        if not chunks:
+            return self.cost.decode_ps(len(decodes)) + self.cost.kv_token_ps * context
+        area = sum(tokens * (2 * before + tokens) for before, tokens in chunks)
+        return (
+            self.cost.mixed_ps(len(decodes), prefill, len(self.given))
+            + self.cost.kv_token_mixed_ps * context
+            + self.cost.attention_ps * area // 2
+            + self.cost.prefix_ps * max(before for before, _ in chunks)
+        )
+
+    # ---- after the model ran
+
+    def end(self, job: Job, outcome: Outcome) -> None:
+        """Leave the engine, from the queue or from the batch."""
+        if job in self.waiting:
+            job.wait_ps += self.now - job.queued_ps
+            self.waiting.remove(job)
+        elif job in self.running:
+            self.running.remove(job)
+            self.pool.release(job.blocks)
+        job.outcome, job.ended_ps = outcome, self.now
+
+    def time_out(self) -> None:
+        for job in self.waiting + self.running:
+            if job.timeout_ps != NEVER and job.arrival_ps + job.timeout_ps <= self.now:
+                self.end(job, Outcome.TIMED_OUT)
+
+    def update(self, record: Iteration) -> None:
+        streams = self.policy != "static" or self.setting("stream", True)
+        for job in self.given:
+            if job in self.running and job.computed == job.known:
+                job.emitted += 1
+                self.charge(job, Fraction(str(self.setting("output_weight", 2))))
+                if job.first_token_ps == NEVER:
+                    job.first_token_ps = self.now
+                if self.is_done(job) and streams:
+                    record.finished.append(job.id)
+                    self.end(job, Outcome.FINISHED)
+        if not streams and all(self.is_done(job) for job in self.running):
+            record.finished += [job.id for job in self.running]
+            for job in list(self.running):
+                self.end(job, Outcome.FINISHED)
+        record.free_after_update = self.pool.free
+
+    def arrive(self, job: Job) -> None:
+        machine = self.machine
+        closed = self.kept_blocks - half_up(self.lend_share, self.kept_blocks) if self.is_lower(job) else 0
+        no_prompt = job.prompt == 0 or (machine.max_model_len and job.prompt >= machine.max_model_len)
+        if no_prompt or (machine.refuse_infeasible and self.peak(job) > machine.kv_blocks - closed):
+            job.outcome, job.ended_ps = Outcome.REFUSED, self.now
+            return
+        if not any(other.tenant == job.tenant for other in self.waiting):
+            queued = {other.tenant for other in self.waiting} or {self.last_served or job.tenant}
+            level = min(self.counters[tenant] for tenant in queued)
+            self.counters[job.tenant] = max(self.counters[job.tenant], level)
+        job.queued_ps = job.arrival_ps
+        self.waiting.append(job)
+
+
+def run(
+    machine: Machine,
+    jobs: Sequence[Job],
+    policy: str,
+    settings: Mapping[str, Any],
+    cost: Cost,
+    weights: Mapping[str, Fraction] | None = None,
+    horizon_ps: int | None = None,
+) -> Result:
+    """Run the requests, given in order of arrival, until all have ended, nothing can move, or the horizon."""
+    engine = Engine(machine, jobs, policy, settings, cost, weights or {})
+    coming, iterations, stop_reason, arrived = list(jobs), list[Iteration](), "", list[str]()
+    while horizon_ps is None or engine.now < horizon_ps:
+        engine.time_out()
+        while coming and coming[0].arrival_ps <= engine.now:
+            engine.arrive(coming[0])
+            arrived.append(coming.pop(0).id)
+        if engine.waiting or engine.running:
+            record = Iteration(engine.now, arrived)
+            engine.schedule(record)
+            if record.scheduled or record.preempted:
+                iterations.append(record)
+                arrived = []
+                engine.now += record.duration_ps
+                engine.time_out()
+                engine.update(record)
+                continue
+        present = engine.waiting + engine.running
+        events = [job.arrival_ps for job in coming[:1]]
+        events += [job.arrival_ps + job.timeout_ps for job in present if job.timeout_ps != NEVER]
+        if policy == "static" and engine.waiting and engine.now < engine.timer_ps():
+            events.append(engine.timer_ps())
+        if not events:
+            stop_reason = "stalled" if present else ""
+            break
+        engine.now = min(events)
+    return Result({job.id: job for job in jobs}, iterations, stop_reason, [job.id for job in engine.waiting])
