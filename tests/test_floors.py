@@ -23,7 +23,7 @@ ROWS = (
     (1, "traces", "numpy pandas pyarrow"),
     (2, "policies", ""),
     (3, "batch plan", ""),
-    (4, "log", "numpy"),
+    (4, "log record", "numpy"),
     (4, "engine", "numpy simpy"),
     (4, "__init__", ""),  # the front door: Scenario, simulate, POLICIES
     (5, "metrics inversion explain audit theory", "numpy scipy"),
