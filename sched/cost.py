@@ -24,6 +24,9 @@ from sched.scenario import Scenario
 PRESET_BLOCK_SIZE = 16
 """Tokens in the blocks that a hardware preset counts."""
 
+OWN = ("constant", "affine")
+"""Hardware whose coefficients the scenario gives itself."""
+
 
 def picoseconds(seconds: float, factor: float = 1.0) -> int:
     """Whole picoseconds of seconds exactly as written in decimals (0.1 is 10^11); a half is rounded up."""
@@ -132,7 +135,7 @@ def _presets() -> dict[str, dict[str, Any]]:
 def _preset(name: str) -> dict[str, Any]:
     presets = _presets()
     if name not in presets:
-        near = get_close_matches(name, [*presets, "constant", "affine"], n=3, cutoff=0.3)
+        near = get_close_matches(name, [*presets, *OWN], n=3, cutoff=0.3)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         refuse(f"no such hardware; `python -m sched hardware` lists them{hint}", f"engine.hardware = {name}")
     return presets[name]
@@ -185,14 +188,19 @@ def kv_blocks(scenario: Scenario) -> int:
         return UNLIMITED_BLOCKS
     if engine.kv_blocks is not None:
         return int(engine.kv_blocks)
-    if engine.hardware in ("constant", "affine"):
+    if engine.hardware in OWN:
         return UNLIMITED_BLOCKS
-    return int(_preset(engine.hardware)["kv_blocks"]) * PRESET_BLOCK_SIZE // engine.block_size
+    blocks = int(_preset(engine.hardware)["kv_blocks"]) * PRESET_BLOCK_SIZE // engine.block_size
+    if not blocks:
+        refuse("tokens: not one block of this size fits the memory", f"engine.block_size = {engine.block_size}")
+    return blocks
 
 
 def machine(scenario: Scenario) -> Machine:
     """The engine's fixed numbers, presets resolved. The watermark counts the null block too, as in vLLM."""
     engine, blocks = scenario.engine, kv_blocks(scenario)
+    if engine.hardware not in OWN:
+        _preset(engine.hardware)
     return Machine(
         kv_blocks=blocks,
         block_size=engine.block_size,
