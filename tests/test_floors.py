@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # NumPy is the data type of the requests and the log, so it is everywhere but where a decision is made.
 ROWS = (
     (0, "model", ""),
-    (0, "scenario fields laws parts sources registry checks sentences presets", "pydantic pydantic_core"),
-    (0, "external", "pydantic pydantic_core tomli_w"),
+    (0, "scenario fields laws parts sources registry checks sentences plain presets", "pydantic pydantic_core"),
+    (0, "external files", "pydantic tomli_w"),
     (1, "randomness arrivals lengths cost kv workload", "numpy"),
     (1, "traces", "numpy pandas pyarrow"),
     (2, "policies", ""),
@@ -26,7 +26,7 @@ ROWS = (
     (4, "log record", "numpy"),
     (4, "engine", "numpy simpy"),
     (4, "__init__", ""),  # the front door: Scenario, simulate, POLICIES
-    (5, "metrics inversion explain audit theory", "numpy scipy"),
+    (5, "occupancy waits causes metrics inversion explain audit theory", "numpy scipy"),
     (6, "experiments", "numpy pandas pyarrow scipy dask distributed"),
     (6, "report", "numpy pandas pyarrow"),
     (7, "figures", "numpy plotly"),
