@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # NumPy is the data type of the requests and the log, so it is everywhere but where a decision is made.
 ROWS = (
     (0, "model", ""),
-    (0, "scenario fields laws parts sources registry checks sentences plain presets", "pydantic pydantic_core"),
+    (0, "fields laws parts sources registry checks sentences plain", "pydantic pydantic_core"),
+    (0, "scenario presets", "pydantic"),
     (0, "external files", "pydantic tomli_w"),
     (1, "randomness arrivals lengths cost kv workload", "numpy"),
     (1, "traces", "numpy pandas pyarrow"),
