@@ -1,0 +1,252 @@
+"""The running batch, the waiting queue and the KV blocks of one engine: what changes when somebody enters or leaves.
+
+Requests that decode straight are only sums (`kv.Decoders`); everybody else in the batch is `explicit`.
+"""
+
+from bisect import bisect_left, insort
+from heapq import heappush
+from operator import attrgetter
+from typing import Any, Protocol
+
+from sched.kv import Content, Decoders, PrefixPool
+from sched.model import NEVER, Machine, RefusalCode, Request, StayEnd
+from sched.policies.base import Policy
+from sched.policies.queue import queue_for
+
+_ORDER = attrgetter("order")
+
+
+class Job:
+    """The engine's progress on one request. Tokens and blocks are counts; `known` = prompt + emitted tokens.
+
+    While `straight`, the request decodes one token an iteration: before iteration i it has i + `offset` computed
+    tokens, its last iteration is `last`, and `known`, `computed` and `held` are stale.
+    """
+
+    __slots__ = (
+        "admission", "barred", "blocks", "chain", "computed", "content", "first_scheduled_ps", "first_token_ps",
+        "held", "high", "hit", "known", "last", "limit", "need", "offset", "order", "ordinal", "passed", "peak",
+        "preemptions", "rank", "recomputed", "request", "run_from", "since_ps", "stay_from", "stay_ps", "straight",
+        "target", "urgent",
+    )  # fmt: skip
+
+    def __init__(self, request: Request, limit: int, peak: int, need: int, urgent: bool) -> None:
+        self.request = request
+        self.ordinal: int = request[0]
+        self.since_ps: int = request[5]
+        self.known: int = request[6]
+        self.limit = limit  # tokens at which it ends: prompt + output, or the model's length
+        self.peak = peak
+        self.need = need  # blocks of all it knows
+        self.urgent = urgent
+        self.straight = False
+        self.computed = self.held = self.hit = self.target = 0
+        self.preemptions = self.recomputed = self.passed = self.high = 0
+        self.first_scheduled_ps = self.first_token_ps = self.barred = NEVER
+
+
+class Recorder(Protocol):
+    """What a batch reports as it happens."""
+
+    def left(self, job: Job, end: StayEnd, end_iteration: int, end_ps: int) -> None:
+        """A stay in the batch is over."""
+
+    def ran(self, job: Job, count: int) -> None:
+        """A straight run of `count` iterations is over."""
+
+    def evicted(self, iteration: int, at_ps: int, victim: Job, beneficiary: Job) -> None:
+        """KV was taken away; `victim.computed` tokens are lost."""
+
+    def refused(
+        self, iteration: int, at_ps: int, job: Job, code: RefusalCode, need: int, free: int, entitled: int
+    ) -> None:
+        """A waiting request was looked at and not admitted."""
+
+
+class Batch:
+    """State of one engine between and during decisions. `iteration` and `now_ps` are those of the decision at hand."""
+
+    def __init__(self, machine: Machine, policy: Policy, recorder: Recorder) -> None:
+        self.machine, self.policy, self.recorder = machine, policy, recorder
+        self.queue = queue_for(policy)
+        self.running: list[Job] = []
+        self.orders: list[Any] = []
+        self.explicit: list[Job] = []
+        self.parked: list[Job] = []
+        self.straight = Decoders(machine.block_size)
+        self.straight_held = 0
+        self.explicit_held = 0
+        self.promised = 0
+        self.finishing: list[tuple[int, int, Job]] = []
+        self.aside = policy.set_aside
+        self.urgent_straight = Decoders(machine.block_size)
+        self.urgent_running = self.urgent_held = self.urgent_promised = 0
+        self.decoding: dict[str, int] = {}
+        self.pool = PrefixPool(machine.kv_blocks, machine.block_size) if machine.enable_prefix_caching else None
+        self.iteration = self.now_ps = self.admissions = 0
+        self.threshold = 0
+        self.budget = self.lower_budget = 0
+        self.pieces: list[tuple[Job, int]] = []
+        self.preempted: list[Job] = []
+        self.refusal = RefusalCode.KV
+
+    def room(self) -> int:
+        """Blocks that nobody holds after this iteration's grants; under the peak gate: that nobody was promised."""
+        if self.machine.gate == "peak":
+            return self.machine.kv_blocks - self.promised
+        if self.pool:
+            return len(self.pool.free)
+        return self.machine.kv_blocks - self.explicit_held - self.straight_held
+
+    def used(self) -> int:
+        """Blocks that somebody holds after this iteration's grants."""
+        if self.pool:
+            return self.machine.kv_blocks - len(self.pool.free)
+        return self.explicit_held + self.straight_held
+
+    def hold(self, job: Job, blocks: int) -> None:
+        """An explicit request now holds so many blocks."""
+        more = blocks - job.held
+        job.held = blocks
+        self.explicit_held += more
+        if job.urgent:
+            self.urgent_held += more
+
+    def grow(self, pool: PrefixPool, job: Job, computed: int, tokens: int) -> None:
+        """With prefix caching: named blocks for the next tokens, and their names as they become full."""
+        size = self.machine.block_size
+        job.blocks.extend(pool.take(-(-(computed + tokens) // size) - len(job.blocks)))
+        full = (computed + tokens) // size
+        if full > computed // size:
+            pool.extend_chain(job.chain, job.content, full)
+            pool.commit(job.blocks, job.chain, computed // size, full)
+
+    def admit(self, job: Job, hits: list[int], piece: int) -> None:
+        """Move a waiting request to the end of the batch, with its first piece of tokens."""
+        self.queue.take(job)
+        self.admissions += 1
+        job.admission = self.admissions
+        if self.policy.running_by_rank:
+            job.order = self.policy.rank(job.request, job.since_ps, self.now_ps)
+            place = bisect_left(self.orders, job.order)
+            self.orders.insert(place, job.order)
+            self.running.insert(place, job)
+            insort(self.explicit, job, key=_ORDER)
+        else:
+            job.order = self.admissions
+            self.orders.append(job.order)
+            self.running.append(job)
+            self.explicit.append(job)
+        job.computed = job.hit = len(hits) * self.machine.block_size
+        job.passed = 0
+        if self.pool:
+            self.pool.share(hits)
+            job.blocks = list(hits)
+            job.held = len(hits)
+            self.explicit_held += job.held
+            self.grow(self.pool, job, job.computed, piece)
+        self.hold(job, -(-(job.computed + piece) // self.machine.block_size))
+        self.promised += job.peak
+        if job.urgent:
+            self.urgent_running += 1
+            self.urgent_promised += job.peak
+        job.target = job.known
+        job.stay_from, job.stay_ps = self.iteration, self.now_ps
+        if job.first_scheduled_ps < 0:
+            job.first_scheduled_ps = self.now_ps
+        if self.policy.fair:
+            self.policy.admitted(job.request, job.preemptions > 0)
+        self.budget -= piece
+        if not job.urgent:
+            self.lower_budget -= piece
+        self.pieces.append((job, piece))
+
+    def go_straight(self, job: Job, iteration: int) -> None:
+        """From this iteration on the request decodes one token in each."""
+        job.straight = True
+        job.run_from = iteration
+        job.offset = job.computed - iteration
+        job.last = job.limit - 2 - job.offset
+        self.explicit.remove(job)
+        self.explicit_held -= job.held
+        self.straight.add(job.offset)
+        if job.urgent and self.aside:
+            self.urgent_held -= job.held
+            self.urgent_straight.add(job.offset)
+        if self.policy.fair:
+            tenant = job.request.tenant
+            self.decoding[tenant] = self.decoding.get(tenant, 0) + 1
+        heappush(self.finishing, (job.last, job.admission, job))
+
+    def _stop_straight(self, job: Job, iteration: int) -> None:
+        """Out of the sums: the request has had its token in every iteration before this one."""
+        job.straight = False
+        job.computed = iteration + job.offset
+        job.known = job.computed + 1
+        job.held = -(-job.computed // self.machine.block_size)
+        self.straight.remove(job.offset)
+        if job.urgent and self.aside:
+            self.urgent_straight.remove(job.offset)
+        if self.policy.fair:
+            self.decoding[job.request.tenant] -= 1
+        if iteration > job.run_from:
+            self.recorder.ran(job, iteration - job.run_from)
+
+    def materialise(self, job: Job) -> None:
+        """A straight decoder gets no token in this iteration: from now on it is explicit."""
+        self.materialise_at(job, self.iteration)
+
+    def materialise_at(self, job: Job, iteration: int) -> None:
+        """A straight decoder has had its last straight token before this iteration."""
+        self._stop_straight(job, iteration)
+        insort(self.explicit, job, key=_ORDER)
+        self.explicit_held += job.held
+        if job.urgent:
+            self.urgent_held += job.held
+
+    def park(self, job: Job) -> None:
+        """It has ended, but keeps seat and blocks until the last of its batch has ended."""
+        self.explicit.remove(job)
+        self.parked.append(job)
+
+    def leave(self, job: Job, end: StayEnd, iteration: int, at_ps: int) -> None:
+        """Out of the batch before this iteration, its blocks given back."""
+        if job.straight:
+            self._stop_straight(job, iteration)
+        else:
+            (self.parked if job in self.parked else self.explicit).remove(job)
+            self.explicit_held -= job.held
+            if job.urgent:
+                self.urgent_held -= job.held
+        if job.high:
+            job.recomputed += max(0, min(job.high, job.computed) - job.hit)
+        job.high = max(job.high, job.computed)
+        place = bisect_left(self.orders, job.order)
+        del self.orders[place], self.running[place]
+        if self.pool:
+            self.pool.release(job.blocks)
+            job.blocks = []
+        self.promised -= job.peak
+        if job.urgent:
+            self.urgent_running -= 1
+            self.urgent_promised -= job.peak
+        self.recorder.left(job, end, iteration, at_ps)
+
+    def evict(self, job: Job, beneficiary: Job, end: StayEnd) -> None:
+        """Take a request's KV away; it waits again and recomputes what it knows."""
+        self.leave(job, end, self.iteration, self.now_ps)
+        self.recorder.evicted(self.iteration, self.now_ps, job, beneficiary)
+        job.preemptions += 1
+        job.computed = job.held = 0
+        job.need = self.machine.blocks(job.known)
+        job.since_ps = self.now_ps
+        job.barred = self.iteration
+        self.preempted.append(job)
+        if self.policy.requeue_at_front:
+            self.queue.push_front(job)
+        else:
+            self.queue.push(job)
+
+    def name_content(self, job: Job, content: Content) -> None:
+        """With prefix caching: what the request's tokens are."""
+        job.content, job.chain, job.blocks = content, [], []

@@ -1,0 +1,56 @@
+"""Ageing: waiting earns urgency."""
+
+from fractions import Fraction
+from typing import Any
+
+from sched.model import PS_PER_S, Request, Setting
+from sched.policies.base import MISFIT, Policy, Rank, Scene
+
+
+class Aging(Policy):
+    """Each second of waiting earns a request some levels of urgency, or one level per threshold.
+
+    Helps low classes: no class starves. Hurts fresh urgent requests that old ones overtake; and it changes the order
+    only, so a request that does not fit still waits.
+    Source: the linear credit of Kleinrock, A delay dependent queue discipline, 1964.
+    """
+
+    key = "aging"
+    title = "Ageing"
+    settings = (
+        Setting("per_s", 0.2, "Credit", "Levels earned by a second of waiting.", unit="levels per s", low=0,
+                high=1_000_000, step=0.05),
+        Setting("threshold_s", None, "Ageing threshold", "When set: one level for each such time without service.",
+                unit="s", low=0.001, high=8_640_000, step=0.5),
+        Setting("floor", None, "Most urgent level to reach", "When set: credit ends there.", unit="level",
+                low=-1_000_000, high=1_000_000, step=0.5),
+        MISFIT,
+    )  # fmt: skip
+
+    def __init__(self, options: Any, scene: Scene) -> None:
+        super().__init__(options, scene)
+        self.misfit = options.misfit
+        self.credit = Fraction(repr(options.per_s)) / PS_PER_S
+        self.threshold_ps = options.threshold_s and int(Fraction(repr(options.threshold_s)) * PS_PER_S)
+        self.floor = None if options.floor is None else Fraction(repr(options.floor)) * scene.sign
+        self.moving = bool(self.threshold_ps) or self.floor is not None
+
+    def rank(self, request: Request, since_ps: int, now_ps: int) -> Rank:
+        if not self.moving:
+            # All credits grow alike, so the order of two waiting requests never changes: compare at time zero.
+            level = request.priority * self.credit.denominator + since_ps * self.credit.numerator
+            return (level, request.arrival_ps, request.id)
+        waited_ps = now_ps - since_ps
+        earned = waited_ps // self.threshold_ps if self.threshold_ps else waited_ps * self.credit
+        reached = request.priority - earned
+        return (reached if self.floor is None else max(reached, min(self.floor, request.priority)),
+                request.arrival_ps, request.id)  # fmt: skip
+
+    def stands_until_ps(self, request: Request, since_ps: int, now_ps: int) -> int | None:
+        if self.floor is not None and self.rank(request, since_ps, now_ps)[0] <= self.floor:
+            return None
+        if self.threshold_ps:
+            return since_ps + ((now_ps - since_ps) // self.threshold_ps + 1) * self.threshold_ps
+        if self.floor is None or not self.credit:
+            return None
+        return since_ps - int((self.floor - request.priority) / self.credit // 1)

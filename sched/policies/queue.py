@@ -1,0 +1,195 @@
+"""Waiting queues: who is at the head under arrival order, a static rank, a moving one, or fairness among tenants."""
+
+import heapq
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Iterator
+from typing import Protocol
+
+from sched.model import Request
+from sched.policies.base import Policy, Rank
+
+
+class Waiter(Protocol):
+    """What a queue reads and writes of a waiting request."""
+
+    request: Request
+    rank: Rank
+    since_ps: int
+
+
+class ArrivalQueue:
+    """First come, first served. O(1)."""
+
+    def __init__(self) -> None:
+        self.line: deque[Waiter] = deque()
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def push(self, waiter: Waiter) -> None:
+        """To the end of the line."""
+        self.line.append(waiter)
+
+    def push_front(self, waiter: Waiter) -> None:
+        """To the head of the line."""
+        self.line.appendleft(waiter)
+
+    def head(self, now_ps: int) -> Waiter:
+        """Who is next; the queue is not empty."""
+        return self.line[0]
+
+    def take(self, waiter: Waiter) -> None:
+        """Remove one, usually the head."""
+        if self.line[0] is waiter:
+            self.line.popleft()
+        else:
+            self.line.remove(waiter)
+
+    def in_order(self, now_ps: int) -> Iterator[Waiter]:
+        """All of them, first first."""
+        return iter(tuple(self.line))
+
+
+class RankQueue:
+    """The smallest static rank first. O(log n)."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.heap: list[tuple[Rank, Waiter]] = []
+
+    def __len__(self) -> int:
+        return len(self.heap)
+
+    def push(self, waiter: Waiter) -> None:
+        """By its rank, which ends in the id and so is never tied."""
+        waiter.rank = self.policy.rank(waiter.request, waiter.since_ps, waiter.since_ps)
+        heapq.heappush(self.heap, (waiter.rank, waiter))
+
+    def head(self, now_ps: int) -> Waiter:
+        """Who is next; the queue is not empty."""
+        return self.heap[0][1]
+
+    def take(self, waiter: Waiter) -> None:
+        """Remove one, usually the head."""
+        if self.heap[0][1] is waiter:
+            heapq.heappop(self.heap)
+        else:
+            self.heap.remove((waiter.rank, waiter))
+            heapq.heapify(self.heap)
+
+    def in_order(self, now_ps: int) -> Iterator[Waiter]:
+        """All of them, first first."""
+        return (waiter for _, waiter in sorted(self.heap))
+
+
+class SortedQueue(RankQueue):
+    """A static rank, kept sorted for policies that scan past a misfit."""
+
+    def push(self, waiter: Waiter) -> None:
+        """By its rank."""
+        waiter.rank = self.policy.rank(waiter.request, waiter.since_ps, waiter.since_ps)
+        insort(self.heap, (waiter.rank, waiter))
+
+    def take(self, waiter: Waiter) -> None:
+        """Remove one."""
+        del self.heap[bisect_left(self.heap, (waiter.rank,))]
+
+    def in_order(self, now_ps: int) -> Iterator[Waiter]:
+        """All of them, first first."""
+        return iter([waiter for _, waiter in self.heap])
+
+
+class MovingQueue:
+    """A rank that depends on the clock: asked anew at each decision. O(n)."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.crowd: list[Waiter] = []
+
+    def __len__(self) -> int:
+        return len(self.crowd)
+
+    def push(self, waiter: Waiter) -> None:
+        """Anywhere: the order is made when it is asked for."""
+        self.crowd.append(waiter)
+
+    def _rank(self, waiter: Waiter, now_ps: int) -> Rank:
+        return self.policy.rank(waiter.request, waiter.since_ps, now_ps)
+
+    def head(self, now_ps: int) -> Waiter:
+        """Who is next; the queue is not empty."""
+        return min(self.crowd, key=lambda waiter: self._rank(waiter, now_ps))
+
+    def take(self, waiter: Waiter) -> None:
+        """Remove one."""
+        self.crowd.remove(waiter)
+
+    def in_order(self, now_ps: int) -> Iterator[Waiter]:
+        """All of them, first first."""
+        return iter(sorted(self.crowd, key=lambda waiter: self._rank(waiter, now_ps)))
+
+    def stands_until_ps(self, now_ps: int) -> int | None:
+        """When the order may next change by the clock alone."""
+        times = [self.policy.stands_until_ps(waiter.request, waiter.since_ps, now_ps) for waiter in self.crowd]
+        return min((time for time in times if time is not None), default=None)
+
+
+class FairQueue:
+    """One queue a tenant by rank; the tenant with the smallest counter is next. O(tenants)."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.of_tenant: dict[str, list[tuple[Rank, Waiter]]] = {}
+        self.length = 0
+
+    def __len__(self) -> int:
+        return self.length
+
+    def push(self, waiter: Waiter) -> None:
+        """To its tenant's queue."""
+        waiter.rank = self.policy.rank(waiter.request, waiter.since_ps, waiter.since_ps)
+        heapq.heappush(self.of_tenant.setdefault(waiter.request.tenant, []), (waiter.rank, waiter))
+        self.length += 1
+
+    def tenants(self) -> list[str]:
+        """Tenants with somebody waiting, next first."""
+        counter = self.policy.counter
+        return sorted(self.of_tenant, key=lambda tenant: (counter(tenant), self.of_tenant[tenant][0][0]))
+
+    def head(self, now_ps: int) -> Waiter:
+        """Who is next; the queue is not empty."""
+        counter = self.policy.counter
+        tenant = min(self.of_tenant, key=lambda tenant: (counter(tenant), self.of_tenant[tenant][0][0]))
+        return self.of_tenant[tenant][0][1]
+
+    def take(self, waiter: Waiter) -> None:
+        """Remove one, usually a tenant's head."""
+        heap = self.of_tenant[waiter.request.tenant]
+        if heap[0][1] is waiter:
+            heapq.heappop(heap)
+        else:
+            heap.remove((waiter.rank, waiter))
+            heapq.heapify(heap)
+        if not heap:
+            del self.of_tenant[waiter.request.tenant]
+        self.length -= 1
+
+    def in_order(self, now_ps: int) -> Iterator[Waiter]:
+        """Tenant by tenant, next first, as they would be passed over."""
+        for tenant in self.tenants():
+            yield from (waiter for _, waiter in sorted(self.of_tenant[tenant]))
+
+
+Queue = ArrivalQueue | RankQueue | MovingQueue | FairQueue
+
+
+def queue_for(policy: Policy) -> Queue:
+    """The queue that a policy's switches ask for."""
+    if policy.arrival_order:
+        return ArrivalQueue()
+    if policy.fair:
+        return FairQueue(policy)
+    if policy.moving:
+        return MovingQueue(policy)
+    return SortedQueue(policy) if policy.misfit == "skip" else RankQueue(policy)

@@ -1,0 +1,52 @@
+"""The rescue buffer."""
+
+from typing import Any
+
+from sched.model import Request, SetAside, Setting
+from sched.policies.base import MISFIT, Policy, Rank, Scene, round_half_up
+
+
+class Rescue(Policy):
+    """Priority, with KV blocks, tokens and seats kept for the urgent; lent while idle and taken back by eviction, or strict.
+
+    Helps the urgent: a request within the buffer starts in the next iteration. Hurts the others: strict, by memory that
+    lies idle; lent, by evictions of the newest borrowers.
+    Source: the ceiling of Baker, Stack-based scheduling of realtime processes, 1991, on a pool of like units; lending as
+    in Kubernetes API priority and fairness.
+    """
+
+    key = "rescue"
+    title = "Rescue buffer"
+    settings = (
+        Setting("kv", 0.1, "KV kept for urgent", "Share of the KV blocks.", unit="of KV", low=0, high=1, step=0.01),
+        Setting("tokens", 0.0, "Tokens kept", "Share of the token budget.", unit="of tokens", low=0, high=1, step=0.05),
+        Setting("seats", 0.0, "Seats kept", "Share of the seats.", unit="of seats", low=0, high=1, step=0.05),
+        Setting("lend", True, "Lend while idle", "Off: strict, lower requests never touch the buffer."),
+        Setting("lend_share", 1.0, "Share that is lent", "Of an idle buffer.", unit="of it", low=0, high=1, step=0.05),
+        Setting("for_priority", None, "Kept for priority", "This level and above; unset: the most urgent level.",
+                unit="level", low=-1_000_000, high=1_000_000, step=1),
+        Setting("guard_growth", False, "Guard against growth", "On: lower requests may not grow into the buffer either."),
+        MISFIT,
+    )  # fmt: skip
+
+    def __init__(self, options: Any, scene: Scene) -> None:
+        super().__init__(options, scene)
+        machine = scene.machine
+        level = scene.most_urgent if options.for_priority is None else options.for_priority * scene.sign
+        self.misfit = options.misfit
+        self.running_by_rank = options.tokens > 0
+        self.displaces_for_waiters = self.only_loans = options.lend
+        self.set_aside = SetAside(
+            level,
+            round_half_up(options.kv, machine.kv_blocks),
+            round_half_up(options.tokens, machine.max_num_batched_tokens),
+            round_half_up(options.seats, machine.max_num_seqs),
+            options.lend,
+            options.lend_share,
+            options.guard_growth,
+        )
+
+    def displaces(self, waiter: Request, holder: Request, evictions: int, admission: int) -> Rank | None:
+        assert self.set_aside
+        urgent = self.set_aside.for_priority
+        return (admission,) if waiter.priority <= urgent < holder.priority else None

@@ -1,0 +1,30 @@
+"""Request-level batching."""
+
+from typing import Any
+
+from sched.model import Setting
+from sched.policies.base import Policy, Scene
+
+
+class Static(Policy):
+    """A batch is formed when the engine is empty and nobody joins until its last member has ended.
+
+    Helps nobody but the simplest engines: nothing is ever evicted by growth of newcomers. Hurts short requests, which
+    wait for the longest one of the batch before theirs.
+    Source: the request-level baseline of Yu et al., Orca, OSDI 2022.
+    """
+
+    key = "static"
+    title = "Static batches"
+    settings = (
+        Setting("batch", 0, "Largest batch", "0: as many as the seats.", unit="requests", low=0, high=65536, step=1),
+        Setting("stream", True, "Stream answers", "Off: every answer comes when the whole batch has ended."),
+    )
+    arrival_order = True
+    requeue_at_front = True
+    closed_batch = True
+
+    def __init__(self, options: Any, scene: Scene) -> None:
+        super().__init__(options, scene)
+        self.batch_limit = options.batch or None
+        self.streams = options.stream
