@@ -16,11 +16,21 @@ MOST_REQUESTS = 2_000_000
 
 def check(scenario: "Scenario") -> None:
     """Raise for the first combination that cannot be simulated."""
+    _link_base(scenario)
     _one_source(scenario)
     _times(scenario)
     _unique(scenario)
     _count(scenario)
     _budget(scenario)
+
+
+def _link_base(scenario: "Scenario") -> None:
+    from sched.presets import is_known  # presets are scenarios, so they are read after the schema is there
+
+    name = scenario.link_base
+    if name != "blank@1" and not is_known(name):
+        text = f'link_base = "{name}": no such preset; leave it out, and links carry the whole scenario'
+        raise sentence(text, "link_base")
 
 
 def _one_source(scenario: "Scenario") -> None:

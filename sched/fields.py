@@ -53,7 +53,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     near = get_close_matches(word, names, n=1, cutoff=0.6)
     if near:
         return f"; did you mean {near[0]}?"
-    return f"; known are {', '.join(names)}" if 0 < len(names) <= 40 else ""
+    return f"; known are {', '.join(names)}" if 0 < len(names) <= 20 else ""
 
 
 def number_text(value: float) -> str:

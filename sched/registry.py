@@ -49,7 +49,7 @@ def _setting_type(setting: Setting) -> Any:
         kind = Literal[setting.choices]
     elif isinstance(setting.default, bool):
         kind = Flag
-    elif isinstance(setting.default, int):
+    elif isinstance(setting.default, int) or (setting.default is None and isinstance(setting.step, int)):
         kind = Whole
     elif isinstance(setting.default, str):
         kind = Text
@@ -59,7 +59,7 @@ def _setting_type(setting: Setting) -> Any:
 def register_policy(key: str, title: str, help: str, settings: tuple[Setting, ...]) -> None:
     """Make a policy known to the schema, so that scenarios may name it and its settings are checked.
 
-    A default of None is a real number or none; a table is a table of real numbers by name.
+    A default of None is a number or none, a whole one if its step is an int; a table is one of numbers by name.
     """
     fields: dict[str, Any] = {}
     for one in settings:

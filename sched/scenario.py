@@ -63,8 +63,8 @@ class Scenario(Part):
     )
     title: Text = knob("", "Title", "One line that names the scenario.", high=300)
     story: Text = knob("", "Story", "What happens here, in plain language.", high=4000)
-    base: Text = knob(
-        "blank@1", "Preset", "name@revision: what a link's changes are written against.", high=200
+    link_base: Text = knob(
+        "blank@1", "Written against", "name@revision: what a link's changes are written against.", high=200
     )
     seed: Whole = knob(
         1, "Seed", "Another seed draws other arrivals and lengths.", low=0, high=2**63 - 1, step=1
@@ -133,7 +133,7 @@ class Scenario(Part):
             raise ScenarioError(text, path) from None
 
     @classmethod
-    def model_validate(cls, obj: Any, **_: Any) -> Self:  # type: ignore[override]
+    def model_validate(cls, obj: Any, **_: Any) -> Self:
         """The scenario in plain nested data (what TOML or JSON holds). Raises ScenarioError, one sentence."""
         if isinstance(obj, cls):
             return obj

@@ -24,6 +24,7 @@ def value_text(value: Any) -> str:
     except ValueError:
         text = repr(value)
     text = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf", "null": "none"}.get(text, text)
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     return text if len(text) <= 80 else text[:77] + "…"
 
 

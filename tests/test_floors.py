@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ROWS = (
     (0, "model", ""),
     (0, "fields laws parts sources registry checks sentences plain", "pydantic pydantic_core"),
-    (0, "scenario presets", "pydantic"),
+    (0, "scenario presets changes knobs", "pydantic"),
     (0, "external files", "pydantic tomli_w"),
     (1, "randomness arrivals lengths cost kv workload", "numpy"),
     (1, "traces", "numpy pandas pyarrow"),
