@@ -1,0 +1,168 @@
+// The memory map: 60 columns of cells that keep their place, coloured by class, with a line wherever the owner changes.
+
+const COLUMNS = 60;
+
+class MemoryMap {
+  constructor(canvas) { this.canvas = canvas; this.fades = []; this.tiles = new Map(); }
+
+  resize(width, height, world) {
+    this.world = world;
+    this.rows = Math.max(1, Math.ceil(world.cells / COLUMNS));
+    const scale = Math.min(3, window.devicePixelRatio || 1);
+    this.cw = Math.max(2, Math.floor((width * scale) / COLUMNS));           // whole device pixels, so that cells are alike
+    this.ch = Math.max(2, Math.min(Math.floor((height * scale) / this.rows), Math.round(this.cw * (this.rows < 20 ? 2.4 : 1.3))));
+    this.scale = scale;
+    this.canvas.width = this.cw * COLUMNS;
+    this.canvas.height = this.ch * this.rows;
+    this.canvas.style.width = this.canvas.width / scale + "px";
+    this.canvas.style.height = this.canvas.height / scale + "px";
+    this.width = this.canvas.width / scale;
+    this.height = this.canvas.height / scale;
+    this.tiles.clear();
+    this.g = this.canvas.getContext("2d");
+  }
+
+  // One cell of a look: 0-2 written, 3-5 promised, 6-8 on loan, 9 free, 10 free in the buffer.
+  style(look, p) {
+    const key = look + p.key;
+    if (this.tiles.has(key)) return this.tiles.get(key);
+    const { cw, ch, g, scale } = this, tile = document.createElement("canvas");
+    let made;
+    if (look === 9) made = p.free;
+    else if (look === 10) made = hatch(g, { fg: mix(p.urgent, p.bg, 0.35), bg: p.reservedBg, gap: 4, width: 1 }, scale);
+    else if (look >= 3 && look < 6) made = hatch(g, { fg: p.role[look - 3], bg: p.promisedBg[look - 3], gap: 3.4, width: 1.3 }, scale);
+    else {
+      const role = look % 3, many = look >= 6 ? 12 : 1;                     // a loan's hatch spans several cells
+      tile.width = cw * many;
+      tile.height = ch * many;
+      const t = tile.getContext("2d");
+      t.fillStyle = p.fill[role];
+      t.fillRect(0, 0, tile.width, tile.height);
+      if (role === 2) {                                                     // batch: a dot in each cell
+        t.fillStyle = mix(p.ink, p.batch, p.dark ? 0.35 : 0.35);
+        const dot = Math.max(1, Math.round(Math.min(cw, ch) * 0.3));
+        for (let x = 0; x < many; x++) for (let y = 0; y < many; y++) t.fillRect(x * cw + ((cw - dot) >> 1), y * ch + ((ch - dot) >> 1), dot, dot);
+      }
+      if (scale > 1) {                                                      // hairlines between cells
+        t.fillStyle = mix(p.fill[role], p.bg, role === 0 ? 0.25 : 0.3);
+        for (let x = 0; x < many; x++) t.fillRect((x + 1) * cw - 1, 0, 1, tile.height);
+        for (let y = 0; y < many; y++) t.fillRect(0, (y + 1) * ch - 1, tile.width, 1);
+      }
+      if (look >= 6) { t.fillStyle = hatch(t, { fg: p.bg, gap: 5, width: 1.1 }, scale); t.fillRect(0, 0, tile.width, tile.height); }
+      made = g.createPattern(tile, "repeat");
+    }
+    this.tiles.set(key, made);
+    return made;
+  }
+
+  // Look of every cell: what it is filled with, from who owns it and how far that is written.
+  looks(state, iteration) {
+    const { world } = this, edge = world.cells - world.keptCells, promised = world.machine.gate === "peak";
+    const out = new Uint8Array(world.cells), seen = new Int32Array(world.nStays), written = new Int32Array(world.nStays).fill(-1);
+    for (let c = 0; c < world.cells; c++) {
+      const s = state.owner[c];
+      if (s === FREE) { out[c] = c >= edge ? 10 : 9; continue; }
+      const r = world.stays.request[s], role = world.role(r);
+      if (promised && written[s] < 0) written[s] = Math.ceil(world.blocks(world.computed(s, iteration)) / world.perCell);
+      if (promised && seen[s]++ >= written[s]) out[c] = 3 + role;
+      else out[c] = c >= edge && !world.isUrgent(r) && world.kept?.lend ? 6 + role : role;
+    }
+    return out;
+  }
+
+  paint(state, iteration, p, { culprit, focus, now = 0, fade = false }) {
+    const { g, world, cw, ch } = this, looks = this.looks(state, iteration), n = world.cells;
+    g.setTransform(1, 0, 0, 1, 0, 0);
+    for (let row = 0; row < this.rows; row++) {
+      const stop = Math.min(n, (row + 1) * COLUMNS);
+      for (let c = row * COLUMNS; c < stop;) {
+        let e = c + 1;
+        while (e < stop && looks[e] === looks[c]) e++;
+        g.fillStyle = this.style(looks[c], p);
+        g.fillRect((c % COLUMNS) * cw, row * ch, (e - c) * cw, ch);
+        c = e;
+      }
+      if (stop < (row + 1) * COLUMNS) g.clearRect((stop % COLUMNS) * cw, row * ch, this.canvas.width, ch);
+    }
+    this.fading = fade && this.fade(state, p, now);
+    this.edges(state.owner, p);
+    this.dashes(p);
+    if (focus !== null && focus !== culprit) this.outline(state.owner, focus, p.ink, 2);
+    if (culprit !== null) this.outline(state.owner, culprit, p.culprit, 2.2);
+  }
+
+  // Cells that changed hands show the old fill fading over the new one; nothing moves.
+  fade(state, p, now) {
+    const { g, cw, ch, world } = this;
+    for (let k = 0; k < state.changed.length && k < 4000; k += 2) this.fades.push([state.changed[k], state.changed[k + 1], now]);
+    state.changed = [];
+    this.fades = this.fades.filter((f) => now - f[2] < 120);
+    for (const [cell, was, since] of this.fades) {
+      g.globalAlpha = Math.max(0, 1 - (now - since) / 120);
+      g.fillStyle = was === FREE ? p.free : p.fill[world.role(world.stays.request[was])];
+      g.fillRect((cell % COLUMNS) * cw, Math.floor(cell / COLUMNS) * ch, cw, ch);
+    }
+    g.globalAlpha = 1;
+    return this.fades.length > 0;
+  }
+
+  edges(owner, p) {
+    const { g, cw, ch } = this, n = owner.length, thick = Math.max(1, Math.round(0.75 * this.scale));
+    g.fillStyle = p.dark ? mix(p.bg, p.ink, 0.08) : p.edge;
+    g.globalAlpha = 0.75;
+    for (let row = 0; row < this.rows; row++) {
+      const first = row * COLUMNS, stop = Math.min(n, first + COLUMNS);
+      for (let c = first + 1; c < stop; c++) if (owner[c] !== owner[c - 1]) g.fillRect((c - first) * cw - (thick >> 1), row * ch, thick, ch);
+      if (!row) continue;
+      for (let c = first; c < stop;) {
+        if (owner[c] === owner[c - COLUMNS]) { c++; continue; }
+        let e = c + 1;
+        while (e < stop && owner[e] !== owner[e - COLUMNS]) e++;
+        g.fillRect((c - first) * cw, row * ch - (thick >> 1), (e - c) * cw, thick);
+        c = e;
+      }
+    }
+    g.globalAlpha = 1;
+  }
+
+  dashes(p) {                                  // the buffer begins here
+    if (!this.world.keptCells) return;
+    const { g, cw, ch, scale } = this, edge = this.world.cells - this.world.keptCells;
+    const row = Math.floor(edge / COLUMNS), column = edge % COLUMNS;
+    g.strokeStyle = p.ink;
+    g.lineWidth = 1.4 * scale;
+    g.setLineDash([4 * scale, 3 * scale]);
+    g.beginPath();
+    if (column) { g.moveTo(0, (row + 1) * ch); g.lineTo(column * cw, (row + 1) * ch); g.lineTo(column * cw, row * ch); }
+    g.moveTo(column * cw, row * ch);
+    g.lineTo(this.canvas.width, row * ch);
+    g.stroke();
+    g.setLineDash([]);
+  }
+
+  outline(owner, stay, colour, width) {
+    const { g, cw, ch, scale } = this, n = owner.length, w = width * scale, half = w / 2;
+    g.fillStyle = colour;
+    for (let c = 0; c < n; c++) {
+      if (owner[c] !== stay) continue;
+      const x = (c % COLUMNS) * cw, y = Math.floor(c / COLUMNS) * ch;
+      const column = c % COLUMNS;
+      if (column === 0 || owner[c - 1] !== stay) g.fillRect(Math.max(0, x - half), y - half, w, ch + w);
+      if (column === COLUMNS - 1 || owner[c + 1] !== stay) g.fillRect(Math.min(this.canvas.width - w, x + cw - half), y - half, w, ch + w);
+      if (c < COLUMNS || owner[c - COLUMNS] !== stay) g.fillRect(x - half, Math.max(0, y - half), cw + w, w);
+      if (c + COLUMNS >= n || owner[c + COLUMNS] !== stay) g.fillRect(x - half, Math.min(this.canvas.height - w, y + ch - half), cw + w, w);
+    }
+  }
+
+  // Where a stay's cells lie, in CSS pixels: the middle of its largest run of rows.
+  place(owner, stay) {
+    let sx = 0, sy = 0, k = 0;
+    for (let c = 0; c < owner.length; c++) if (owner[c] === stay) { sx += c % COLUMNS; sy += Math.floor(c / COLUMNS); k++; }
+    return k ? [((sx / k + 0.5) * this.cw) / this.scale, ((sy / k + 0.5) * this.ch) / this.scale] : null;
+  }
+
+  ownerAt(x, y, state) {
+    const column = Math.floor((x * this.scale) / this.cw), row = Math.floor((y * this.scale) / this.ch), c = row * COLUMNS + column;
+    return column >= 0 && column < COLUMNS && c >= 0 && c < state.owner.length ? state.owner[c] : FREE;
+  }
+}

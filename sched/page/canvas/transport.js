@@ -1,0 +1,240 @@
+// Play, pause, jumps, keys and pointers of the stage.
+
+Object.assign(Stage.prototype, {
+  play(on, first = false) {
+    if (on && this.t >= this.end - 1e-6) this.t = 0;
+    if (!first) this.stopAt = null;
+    this.playing = on;
+    this.playButton.replaceChildren(icon(on ? "pause" : "play", 22));
+    this.playButton.setAttribute("aria-label", on ? "Pause" : "Play");
+    this.captionBox.setAttribute("aria-live", on ? "off" : "polite");
+    cancelAnimationFrame(this.frame);
+    this.before = null;
+    if (on) this.frame = requestAnimationFrame((now) => this.tick(now));
+    else { this.show(true); this.tell(); }
+  },
+
+  tick(now) {
+    if (!this.playing) return;
+    const passed = this.before === null ? 0 : Math.min(100, now - this.before) / 1000;
+    if (still() && this.before !== null && now - this.before < 250) { this.frame = requestAnimationFrame((next) => this.tick(next)); return; }
+    this.before = now;
+    this.t += (still() ? 0.25 : passed) * this.speed;
+    const stop = this.stopAt ?? this.end;
+    if (this.t >= stop) { this.t = stop; this.play(false); return; }
+    const began = performance.now();
+    this.show(false, now);
+    this.frames++;
+    this.cost += performance.now() - began;
+    this.frame = requestAnimationFrame((next) => this.tick(next));
+  },
+
+  stop() { this.playing = false; cancelAnimationFrame(this.frame); cancelAnimationFrame(this.glide); this.observer.disconnect(); this.unlisten?.(); },
+
+  // The server learns where the playhead rests, so that the link says it.
+  tell() {
+    const t = Math.round(this.t * 1000) / 1000;
+    if (t === this.told) return;
+    this.told = t;
+    this.api?.setStateValue?.("t", t);
+  },
+
+  go(t, { rest = true } = {}) {
+    if (this.playing) this.play(false);
+    cancelAnimationFrame(this.glide);
+    this.t = Math.max(0, Math.min(this.end, t));
+    this.show(true);
+    if (rest) this.settle();
+  },
+
+  // Held keys and drags would send dozens of times: the last one counts.
+  settle() { clearTimeout(this.settling); this.settling = setTimeout(() => { if (!this.playing) this.tell(); }, 350); },
+
+  jump(t) {
+    if (this.playing) this.play(false);
+    const from = this.t, to = Math.max(0, Math.min(this.end, t)), began = performance.now();
+    cancelAnimationFrame(this.glide);
+    if (still()) { this.go(to); return; }
+    const step = (now) => {
+      const share = Math.min(1, (now - began) / 220);
+      this.t = from + (to - from) * (1 - (1 - share) ** 3);
+      this.show(share === 1);
+      if (share < 1) this.glide = requestAnimationFrame(step); else this.settle();
+    };
+    this.glide = requestAnimationFrame(step);
+  },
+
+  step(direction) {
+    const world = this.worlds[this.narrow ? this.side : 0], { i, busy } = world.moment(this.t), starts = world.begin;
+    if (!starts.length) return;
+    const at = i < 0 ? 0 : starts[i], inside = this.t - at > 1e-6;
+    const next = direction > 0 ? starts[i + 1] ?? this.end : inside ? at : starts[Math.max(0, i - 1)];
+    this.go(next + 1e-7);
+    if (!busy && direction > 0 && next === undefined) this.go(this.end);
+  },
+
+  inversion(direction) {
+    const found = this.worlds.find((world) => world.incidents.length);
+    if (!found) return;
+    const starts = found.incidents.map((one) => one.from_s + Math.min(0.05, (one.to_s - one.from_s) / 2)).sort((a, b) => a - b);
+    const next = direction > 0 ? starts.find((start) => start > this.t + 1e-3) ?? starts[0] : starts.filter((start) => start < this.t - 1e-3).at(-1) ?? starts.at(-1);
+    this.jump(next);
+  },
+
+  worstWait() {
+    if (!this.worst) return;
+    this.pin(null);
+    this.jump(this.worst.from + 0.62 * (this.worst.to - this.worst.from));
+  },
+
+  nextUrgent() {
+    const waiting = this.views[0].waiting.filter(([r]) => this.worlds[0].isUrgent(r)).map(([r]) => r);
+    if (waiting.length) this.pin(waiting[(waiting.indexOf(this.pinned) + 1) % waiting.length]);
+  },
+
+  pin(request) {
+    this.pinned = typeof request === "string" ? Math.max(-1, this.worlds[0].names.indexOf(request)) : request;
+    if (this.pinned !== null && this.pinned < 0) this.pinned = null;
+    if (this.p) this.show(true);
+  },
+
+  setSpeed(speed) {
+    this.speed = speed;
+    this.speeds.forEach((one, k) => one.setAttribute("aria-pressed", String(SPEEDS[k] === speed)));
+  },
+
+  wholeRun() {
+    const length = this.window[1] - this.window[0];
+    if (length < this.end * 0.98) { this.close = length; this.window = this.clampWindow([0, this.end * 1.03]); }
+    else this.openWindow(this.close ?? Math.min(19, this.end));
+    this.show(true);
+  },
+
+  onKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+    const act = {
+      " ": () => this.play(!this.playing), ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1), PageDown: () => this.go(this.t + 1), PageUp: () => this.go(this.t - 1),
+      Home: () => this.go(0), End: () => this.go(this.end), n: () => this.inversion(1), p: () => this.inversion(-1), w: () => this.worstWait(), f: () => this.nextUrgent(), b: () => this.wholeRun(),
+      "[": () => this.setSpeed(SPEEDS[Math.max(0, SPEEDS.indexOf(this.speed) - 1)]), "]": () => this.setSpeed(SPEEDS[Math.min(2, SPEEDS.indexOf(this.speed) + 1)]),
+      t: () => this.toggleTable(), "?": () => { this.moreKeys.hidden = !this.moreKeys.hidden; }, Escape: () => this.pin(null),
+    }[event.key];
+    if (!act || (event.key === " " && event.target.tagName === "BUTTON" && event.target !== this.playButton)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act();
+  },
+
+  listen() {
+    this.root.addEventListener("keydown", (event) => this.worlds.length && this.onKey(event));
+    this.playButton.onclick = () => this.play(!this.playing);
+    this.nextButton.onclick = this.nextButton2.onclick = () => this.inversion(1);
+    this.previousButton.onclick = () => this.inversion(-1);
+    this.tableButton.onclick = () => this.toggleTable();
+    this.setSpeed(1);
+    this.drag(this.scrub, (event, state) => this.scrubbing(event, state));
+    this.drag(this.ganttCanvas, (event, state) => this.ganttDrag(event, state));
+    this.ganttCanvas.addEventListener("pointermove", (event) => event.buttons || this.overGantt(event));
+    this.ganttCanvas.addEventListener("pointerleave", () => this.point(null));
+    this.ganttCanvas.addEventListener("wheel", (event) => this.zoom(event), { passive: false });
+    this.panels.forEach((panel) => this.overPanel(panel));
+    const goto = (event) => { this.jump(event.detail.t); if (event.detail.focus) this.pin(event.detail.focus); this.root.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" }); };
+    const busy = () => this.root.classList.add("stale");
+    window.addEventListener("sched:goto", goto);
+    this.unlisten = () => window.removeEventListener("sched:goto", goto);
+  },
+
+  drag(node, move) {
+    node.addEventListener("pointerdown", (event) => {
+      if (event.button) return;
+      node.setPointerCapture(event.pointerId);
+      const state = { x: event.clientX, moved: false, down: true };
+      move(event, state);
+      state.down = false;
+      const onMove = (next) => { state.moved ||= Math.abs(next.clientX - state.x) > 3; move(next, state); };
+      const onUp = (next) => { state.up = true; move(next, state); node.removeEventListener("pointermove", onMove); node.removeEventListener("pointerup", onUp); node.removeEventListener("pointercancel", onUp); };
+      node.addEventListener("pointermove", onMove);
+      node.addEventListener("pointerup", onUp);
+      node.addEventListener("pointercancel", onUp);
+    });
+  },
+
+  scrubbing(event, state) {
+    const x = event.clientX - this.scrub.getBoundingClientRect().left, t = (x / this.scrubWidth) * this.end, k = this.scrubWidth / this.end;
+    if (state.down) {
+      const [a, b] = this.window, near = (edge) => Math.abs(x - Math.max(0, Math.min(this.scrubWidth, edge * k))) < 6;
+      state.edge = Math.abs(x - this.t * k) < 4 ? null : near(a) ? 0 : near(b) ? 1 : null;
+    }
+    if (state.edge === null || state.edge === undefined) { this.go(t, { rest: false }); }
+    else {
+      const least = Math.max(0.02, this.end / 400), window = [...this.window];
+      window[state.edge] = state.edge ? Math.max(t, window[0] + least) : Math.min(t, window[1] - least);
+      this.window = window;
+      if (this.t < window[0] || this.t > window[1]) this.t = (window[0] + window[1]) / 2;
+      this.show(true);
+    }
+    if (state.up) this.settle();
+  },
+
+  ganttTime(event) {
+    const box = this.ganttCanvas.getBoundingClientRect(), x = event.clientX - box.left;
+    return [this.window[0] + ((x - GUTTER) / this.gantt.plot) * (this.window[1] - this.window[0]), x, event.clientY - box.top];
+  },
+
+  ganttDrag(event, state) {
+    const [t, x, y] = this.ganttTime(event);
+    if (state.moved && x > GUTTER) this.go(t, { rest: false });
+    if (!state.up) return;
+    if (state.moved) { this.settle(); return; }
+    const hit = this.gantt.at(x, y, this.window);
+    if (hit !== null) this.pin(hit === this.pinned ? null : hit); else if (x > GUTTER) this.go(t);
+  },
+
+  overGantt(event) {
+    const [, x, y] = this.ganttTime(event);
+    this.point(this.gantt.at(x, y, this.window), x, y);
+  },
+
+  zoom(event) {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const [t] = this.ganttTime(event), factor = Math.exp(event.deltaY * 0.004), [a, b] = this.window;
+    const length = Math.max(this.end / 2000, Math.min(this.end * 1.04, (b - a) * factor)), share = (t - a) / (b - a);
+    this.window = this.clampWindow([t - share * length, t + (1 - share) * length]);
+    this.show(true);
+  },
+
+  overPanel(panel) {
+    const find = (event, canvas) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
+    const inMap = (event) => {
+      const [x, y] = find(event, panel.memoryCanvas), stay = panel.view ? panel.memory.ownerAt(x, y, panel.view.state) : FREE;
+      return stay === FREE ? null : panel.world.stays.request[stay];
+    };
+    const inLanes = (event) => { const [, y] = find(event, panel.laneCanvas); return panel.lanes.hits?.find(([a, b]) => y >= a && y < b)?.[2] ?? null; };
+    for (const [canvas, of] of [[panel.memoryCanvas, inMap], [panel.laneCanvas, inLanes]]) {
+      canvas.addEventListener("pointermove", (event) => this.point(of(event), null, null, panel, event));
+      canvas.addEventListener("pointerleave", () => this.point(null));
+      canvas.addEventListener("click", (event) => { const r = of(event); if (r !== null) this.pin(r === this.pinned ? null : r); });
+    }
+    panel.chips.addEventListener("click", (event) => { const r = event.target.closest?.(".chip")?._request; if (r !== undefined) this.pin(r === this.pinned ? null : r); });
+  },
+
+  // One request under the pointer is outlined everywhere at once.
+  point(request, x = null, y = null, panel = null) {
+    if (this.hover !== request) { this.hover = request; if (!this.playing) this.show(true); }
+    this.tip.hidden = request === null || x === null;
+    if (this.tip.hidden) { for (const one of this.panels) one.root.title = ""; if (request !== null && panel) panel.root.title = `${this.worlds[0].names[request]}: ${requestLine(panel.view, request)}`; return; }
+    const lines = this.views.map((view, side) => `${"AB"[side]}: ${requestLine(view, request)}`);
+    this.tip.replaceChildren(el("b", {}, this.worlds[0].names[request]), ...lines.map((text) => el("div", {}, text)));
+    const wide = this.tip.offsetWidth;
+    this.tip.style.transform = `translate(${Math.max(0, Math.min(this.width - wide - 4, x + 14))}px,${y > this.ganttHeight / 2 ? y - 62 : y + 16}px)`;
+  },
+});
+
+const players = new WeakMap();
+
+export default function stage(api) {
+  let player = players.get(api.parentElement);
+  if (!player) { player = new Stage(api.parentElement); players.set(api.parentElement, player); }
+  player.receive(api);
+  return () => { player.stop(); players.delete(api.parentElement); };
+}

@@ -1,0 +1,125 @@
+// What the picture shows, in words. Every sentence is made from the run; none is stored.
+
+// A side at a moment: what the panels, the captions and the table all read.
+function glance(world, t) {
+  const { i, busy } = world.moment(t), idle = !busy, state = world.seek(Math.max(0, i), idle), stays = world.running(i, idle);
+  const blocksOf = (s) => state.held[s];
+  let used = 0;
+  for (const s of stays) used += blocksOf(s);
+  return { world, t, i, idle, state, stays, used, waiting: world.waiting(t), free: Math.max(0, world.capacity - used) };
+}
+
+// The less urgent request that holds most, when an urgent one waits in inversion; else null: a stay.
+function culpritOf(view) {
+  const head = view.waiting[0];
+  if (!head || !view.world.isUrgent(head[0]) || !INVERSION[view.world.cause(head[0], view.t)]) return null;
+  return largestHolder(view, view.world.requests.level[head[0]]);
+}
+
+function largestHolder({ world, stays, state }, level) {
+  let best = null;
+  for (const s of stays) if (world.requests.level[world.stays.request[s]] > level && (best === null || state.held[s] > state.held[best])) best = s;
+  return best;
+}
+
+// "8 api and 1 docs wait, 2.8 s at most"
+function othersWaiting({ world, waiting, t }, except, level) {
+  const groups = new Map();
+  let longest = 0;
+  for (const [r, since] of waiting) {
+    if (r === except || world.requests.level[r] <= level) continue;
+    const name = world.head.classes[world.requests.cls[r]];
+    groups.set(name, (groups.get(name) ?? 0) + 1);
+    longest = Math.max(longest, t - since);
+  }
+  if (!groups.size) return "";
+  const total = [...groups.values()].reduce((a, b) => a + b, 0);
+  return `${listed([...groups].map(([name, k]) => `${count(k)} ${name}`), 3)} ${total === 1 ? "waits" : "wait"}${except === null ? "" : " instead"}, ${span(longest)} at most.`;
+}
+
+function waitingCaption(view, r, since, until) {
+  const { world, t } = view, name = world.names[r], cause = world.cause(r, t), needs = world.needs(r), holder = largestHolder(view, world.requests.level[r]);
+  const parts = [];
+  if (cause === 0 && t - since < 0.5) parts.push(`**${name} came ${span(t - since)} ago** and waits for the iteration in progress.`);
+  else if (cause === 4) parts.push(`**${name} waits for tokens:** the budget of ${count(world.machine.budget)} is used up by requests already in the batch.`);
+  else if (cause === 5) parts.push(`**${name} waits for a seat:** all ${count(world.machine.seats)} are taken.`);
+  else if (cause === 2) parts.push(`**${name} needs ${count(needs)} blocks, ${count(view.free)} are free,** but kept from it.`);
+  else if (cause === 1) parts.push(`**${name} needs ${count(needs)} blocks, ${count(view.free)} are free.** Urgent work before it holds the rest.`);
+  else if (cause === 6) parts.push(`**${name} can never fit.**`);
+  else parts.push(`**${name} needs ${count(needs)} blocks, ${count(view.free)} ${view.free === 1 ? "is" : "are"} free.**`);
+  if (holder !== null && (INVERSION[cause] || cause < 0)) {
+    const held = `${world.names[world.stays.request[holder]]} holds ${count(view.state.held[holder])}`;
+    const past = world.passed(r, t), just = past.filter((s) => t - world.stays.from[s] < 1).slice(-2).map((s) => world.names[world.stays.request[s]]);
+    if (!past.length) parts.push(`${held}; nobody was admitted past it.`);
+    else if (just.length) parts.push(`${held}; ${listed(just)} ${just.length === 1 ? "was" : "were"} just admitted past it, ${count(past.length)} so far.`);
+    else parts.push(`${held}; ${count(past.length)} were admitted past it.`);
+  }
+  parts.push(Number.isFinite(until) && until > t ? `It starts in ${span(until - t)}.` : "");
+  return parts.join(" ").trim();
+}
+
+function runningCaption(view, r, stay) {
+  const { world, t } = view, name = world.names[r], late = world.stays.from[world.firstStay[r]] - world.requests.arrival[r];
+  const edge = world.cells - world.keptCells;
+  let inBuffer = false;
+  if (world.keptCells) for (let c = edge; c < world.cells; c++) if (view.state.owner[c] === stay) { inBuffer = true; break; }
+  const { victim, beneficiary, at } = world.preempted;
+  let gave = 0;
+  for (let k = 0; k < at.length; k++) if (beneficiary[k] === r && victim[k] !== r && at[k] <= t) gave++;
+  const where = inBuffer && world.isUrgent(r) ? ", in the buffer" : "";
+  const price = gave ? `: ${plural(gave, world.kept?.lend ? "borrower" : "request")} gave ${gave === 1 ? "its" : "their"} blocks back and will run again.` : ".";
+  const others = othersWaiting(view, r, world.requests.level[r]);
+  return `**${name} started ${span(late)} after it arrived**${where}${price} ${others}`.trim();
+}
+
+// The sentence under a panel, about the request in focus.
+function caption(view, focus) {
+  const { world, t } = view;
+  if (focus === null) return quietCaption(view);
+  const wait = view.waiting.find((w) => w[0] === focus);
+  if (wait) return waitingCaption(view, ...wait);
+  const stay = view.stays.find((s) => world.stays.request[s] === focus);
+  if (stay !== undefined) return runningCaption(view, focus, stay);
+  const ended = world.requests.ended[focus], name = world.names[focus];
+  if (ended <= t) return `**${name} ${["finished", "was refused", "timed out", "was turned away", "was cut off"][world.requests.outcome[focus]]} ${span(t - ended)} ago,** ${span(ended - world.requests.arrival[focus])} after it came. ${othersWaiting(view, focus, world.requests.level[focus])}`.trim();
+  return quietCaption(view);
+}
+
+function quietCaption(view) {
+  const { world, t } = view, next = world.incidents.find((one) => one.from_s > t);
+  const others = othersWaiting(view, null, 0);
+  const ahead = next ? ` Next inversion at ${Number(next.from_s.toFixed(2))}${NARROW_NO_BREAK}s.` : world.incidents.length ? " No inversion lies ahead." : " This run has no inversion.";
+  if (view.idle && !view.waiting.length) return `**The engine is idle.**${ahead}`;
+  return `**No urgent request waits.** ${others}${ahead}`.trim();
+}
+
+// "2 urgent waiting, 5.7 s", and whether that is inversion.
+function urgentStatus(view) {
+  const urgent = view.waiting.filter(([r]) => view.world.isUrgent(r));
+  if (!urgent.length) return { text: "no urgent waiting", kind: "good" };
+  const longest = Math.max(...urgent.map(([, since]) => view.t - since)), inverted = urgent.some(([r]) => INVERSION[view.world.cause(r, view.t)]);
+  return { text: `${urgent.length} urgent waiting, ${span(longest)}`, kind: inverted ? "bad" : "plain" };
+}
+
+// What the buffer holds now, counted from the cells that are shown.
+function bufferText(view) {
+  const { world, state } = view;
+  if (!world.keptCells) return null;
+  let urgent = 0, others = 0;
+  for (let c = world.cells - world.keptCells; c < world.cells; c++) {
+    if (state.owner[c] === FREE) continue;
+    if (world.isUrgent(world.stays.request[state.owner[c]])) urgent++; else others++;
+  }
+  const k = world.perCell, idle = world.kept.kv - (urgent + others) * k;
+  return { text: `buffer: ${count(urgent * k)} urgent, ${count(others * k)} ${world.kept.lend ? "lent" : "others"}, ${count(Math.max(0, idle))} idle`, idle: Math.max(0, idle) };
+}
+
+// One line about a request, for the hover label and the table.
+function requestLine(view, r) {
+  const { world, t } = view, stay = view.stays.find((s) => world.stays.request[s] === r), wait = view.waiting.find((w) => w[0] === r);
+  if (wait) return `waits ${span(t - wait[1])}, needs ${count(world.needs(r))} blocks`;
+  if (stay === undefined) return world.requests.ended[r] <= t ? "finished" : "not here yet";
+  const done = world.computed(stay, view.i), known = world.stays.known[stay], blocks = count(view.state.held[stay]);
+  if (done < known) return `${blocks} blocks, prefill ${count(done)} of ${count(known)} tokens`;
+  return `${blocks} blocks, token ${count(Math.max(1, done - world.requests.prompt[r] + 1))} of ${count(world.requests.output[r])}`;
+}
