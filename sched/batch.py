@@ -104,6 +104,12 @@ class Batch:
             return self.machine.kv_blocks - len(self.pool.free)
         return self.explicit_held + self.straight_held
 
+    def used_before(self, iteration: int) -> int:
+        """Blocks held before this iteration's grants."""
+        if self.pool:
+            return self.machine.kv_blocks - len(self.pool.free)
+        return self.explicit_held + (self.straight.held(iteration - 1) if self.straight.count else 0)
+
     def hold(self, job: Job, blocks: int) -> None:
         """An explicit request now holds so many blocks."""
         more = blocks - job.held
