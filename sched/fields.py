@@ -1,6 +1,7 @@
 """What the scenario schema is made of: the knob, its bounds, and the sentence that says what is wrong."""
 
 import math
+import unicodedata
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Annotated, Any, NoReturn, Self, TypeVar
@@ -28,8 +29,15 @@ class ScenarioError(ValueError):
     """
 
     def __init__(self, sentence: str, path: str = "") -> None:
-        super().__init__(sentence)
+        # A sentence is one line, whatever is in the text that it quotes.
+        super().__init__("".join(_visible(letter) for letter in sentence))
         self.path = path
+
+
+def _visible(letter: str) -> str:
+    if unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp"):
+        return letter.encode("unicode_escape").decode("ascii")
+    return letter
 
 
 def problem(text: str, unit: str = "") -> PydanticCustomError:
@@ -107,23 +115,24 @@ Named = Annotated[
 """A frozen, ordered mapping from a name to a value."""
 
 
-def _real(value: Any) -> Any:
+def _number(value: Any, words: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise problem("must be a number")
+        raise problem(f"must be {words}")
     if isinstance(value, int) and abs(value) >= 2**63:
         raise problem("is too large: a whole number has at most 63 bits")
     if not math.isfinite(value):
         raise problem("must be a finite number")
+
+
+def _real(value: Any) -> float:
+    _number(value, "a number")
     return float(value) + 0.0  # -0.0 and 0.0 would be equal scenarios with different texts
 
 
 def whole(value: Any) -> int:
     """The value as an int; a float without a fraction counts as one. Raises in words otherwise."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise problem("must be a whole number")
-    if not math.isfinite(value):
-        raise problem("must be a finite number")
-    if isinstance(value, float) and not value.is_integer():
+    _number(value, "a whole number")
+    if value != int(value):
         raise problem("must be a whole number")
     if abs(value) >= 2**63:
         raise problem("is too large: a whole number has at most 63 bits")

@@ -59,7 +59,7 @@ def _setting_type(setting: Setting) -> Any:
 def register_policy(key: str, title: str, help: str, settings: tuple[Setting, ...]) -> None:
     """Make a policy known to the schema, so that scenarios may name it and its settings are checked.
 
-    A default of None is a number or none, a whole one if its step is an int; a table is one of numbers by name.
+    A default of None is a number or none, a whole one if its step is one; a table holds numbers by name.
     """
     fields: dict[str, Any] = {}
     for one in settings:
