@@ -17,6 +17,7 @@ MOST_REQUESTS = 2_000_000
 def check(scenario: "Scenario") -> None:
     """Raise for the first combination that cannot be simulated."""
     _link_base(scenario)
+    _gate(scenario)
     _one_source(scenario)
     _times(scenario)
     _unique(scenario)
@@ -31,6 +32,12 @@ def _link_base(scenario: "Scenario") -> None:
     if name != "blank@1" and not is_known(name):
         text = f'link_base = "{name}": no such preset; leave it out, and links carry the whole scenario'
         raise sentence(text, "link_base")
+
+
+def _gate(scenario: "Scenario") -> None:
+    if scenario.engine.gate in ("expected", "lookahead"):
+        text = "this gate is not built yet; choose full_prompt, first_chunk or peak"
+        raise sentence(f'engine.gate = "{scenario.engine.gate}": {text}', "engine.gate")
 
 
 def _one_source(scenario: "Scenario") -> None:

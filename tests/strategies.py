@@ -125,7 +125,7 @@ arrivals = st.one_of(
 
 def traffic_classes() -> st.SearchStrategy[list[dict[str, Any]]]:
     """Any classes of traffic, each with its own name."""
-    owner = st.one_of(
+    owner: st.SearchStrategy[dict[str, Any]] = st.one_of(
         st.just({}),
         texts.map(lambda name: {"tenant": name}),
         st.dictionaries(names, reals(0.1, 9), min_size=1, max_size=3).map(lambda mix: {"tenants": mix}),

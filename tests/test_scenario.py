@@ -16,7 +16,6 @@ from sched.knobs import markdown
 from sched.model import Setting
 from sched.registry import PolicySettings
 from sched.scenario import SCHEMA, ScenarioError, Slo, known_policies, preset, register_policy
-from sched.sources import Traffic
 from tests.strategies import NASTY, any_scenarios, small_scenarios
 
 TOKENS = {"kind": "constant", "tokens": 100}
@@ -121,6 +120,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (
         {"engine": {"kv_blocks": "some"}},
         'engine.kv_blocks = "some": must be a whole number of blocks or "unlimited"',
+    ),
+    (
+        {"engine": {"gate": "expected"}},
+        'engine.gate = "expected": this gate is not built yet; choose full_prompt, first_chunk or peak',
     ),
     ({"engine": {"replicas": 2}}, "engine.replicas = 2: must be at most 1"),
     ({"engine": 5}, "engine = 5: must be a table of settings"),
@@ -266,7 +269,7 @@ def test_a_promise_inlined_in_traffic_wins_over_that_of_the_class() -> None:
 def test_tenant_shares_sum_to_one() -> None:
     (mixed,) = Scenario(**traffic(tenants={"a": 3, "b": 1})).traffic
     assert mixed.shares() == {"a": 0.75, "b": 0.25}
-    assert Traffic(**CHAT).shares() == {"chat": 1.0}
+    assert Scenario(**traffic()).traffic[0].shares() == {"chat": 1.0}
 
 
 def test_a_newer_schema_is_refused_in_words() -> None:
