@@ -202,7 +202,8 @@ def _mixes(scenario: "Scenario") -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for one in scenario.traffic:
         total = sum(one.tenants.values())
-        if one.tenants and not math.isclose(total, 1.0, rel_tol=1e-9):
+        is_whole = any(math.isclose(total, whole, rel_tol=1e-6) for whole in (1.0, 100.0))
+        if one.tenants and not is_whole:
             scaled = ", ".join(f"{name} {share:.3g}" for name, share in one.shares().items())
             path = f"traffic.{quoted(one.name)}.tenants"
             found.append((path, f"{path}: the shares sum to {total:.6g} and are scaled to {scaled}"))
