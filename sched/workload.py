@@ -189,10 +189,10 @@ def _arrival_times(scenario: Scenario, traffic: Traffic) -> Floats:
 
 def _replayed(scenario: Scenario, promised: dict[str, _Goals], classes: _Names, tenants: _Names) -> _Source:
     """The requests of the scenario's trace."""
-    from sched import traces  # brings pandas, which only those who replay a trace should wait for
+    from sched.traces import of_scenario  # reads files and Parquet: only a replay should wait for its imports
 
     assert scenario.trace is not None
-    trace = traces.of_scenario(scenario.trace, scenario.urgency)
+    trace = of_scenario(scenario.trace, scenario.urgency)
     late = int(np.count_nonzero(trace.arrival_ps > picoseconds(scenario.duration_s)))
     if late:
         last = int(trace.arrival_ps.max()) / PS_PER_S
