@@ -2,14 +2,64 @@
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
+import unicodedata
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any, NoReturn
 
 from pydantic import ValidationError
-
-from sched.fields import suggestion
+from pydantic_core import PydanticCustomError
 
 KEYS = ("name", "id")
+
+
+class ScenarioError(ValueError):
+    """A user's mistake, in one sentence that the page, the command line and the tests all show.
+
+    `path` is the dotted name of the value at fault, "" when the mistake is not about one value.
+    """
+
+    def __init__(self, sentence: str, path: str = "") -> None:
+        # A sentence is one line, whatever is in the text that it quotes.
+        super().__init__("".join(_visible(letter) for letter in sentence))
+        self.path = path
+
+
+def _visible(letter: str) -> str:
+    if unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp"):
+        return letter.encode("unicode_escape").decode("ascii")
+    return letter
+
+
+def problem(text: str, unit: str = "") -> PydanticCustomError:
+    """A mistake in the value being checked; the path and the value are put in front of the text."""
+    return PydanticCustomError("problem", "{text}", {"text": text, "unit": unit})
+
+
+def sentence(text: str, path: str = "") -> PydanticCustomError:
+    """A mistake that concerns several values: the text is the whole sentence."""
+    return PydanticCustomError("sentence", "{text}", {"text": text, "path": path})
+
+
+def refuse(text: str, path: str = "") -> NoReturn:
+    """Stop with the sentence `path: text`."""
+    raise ScenarioError(f"{path}: {text}" if path else text, path)
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """` Did you mean ...?` for the nearest known word, the whole list when it is short, or nothing."""
+    names = list(known)
+    near = get_close_matches(word, names, n=1, cutoff=0.6)
+    if near:
+        return f"; did you mean {near[0]}?"
+    return f"; known are {', '.join(names)}" if 0 < len(names) <= 20 else ""
+
+
+def number_text(value: float) -> str:
+    """A number as a person writes it: 100, 0.05, 1e-09."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return repr(value)
 
 
 def quoted(name: str) -> str:

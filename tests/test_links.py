@@ -99,14 +99,14 @@ def test_every_nasty_tenant_reaches_the_other_side(name: str) -> None:
 def test_a_typical_link_is_short_and_readable() -> None:
     changed = change(
         DEFAULT,
-        {"traffic.docs.rate_per_s": "0.3", "rescue.kv": "0.25", "engine.max_num_seqs": "64", "seed": "4"},
+        {"traffic.docs.rate_per_s": "0.3", "rescue.kv": "0.35", "engine.max_num_seqs": "64", "seed": "4"},
     )
     query = link(changed, view="replay", t=12.4)
     assert len(query) < 500
     assert query.startswith("v=1&scenario=noisy-neighbour@")
     for said in (
         "traffic.docs.rate_per_s=0.3",
-        "rescue.kv=0.25",
+        "rescue.kv=0.35",
         "engine.max_num_seqs=64",
         "seed=4",
         "view=replay",
