@@ -14,6 +14,7 @@ from sched.trace_bytes import Table
 from sched.trace_values import is_blank, tokens
 
 Columns = dict[str, tuple[str, ...]]
+Segments = tuple[tuple[str, int], ...]
 
 FIELDS = ("arrival", "prompt", "output", "class", "tenant", "priority", "id")
 """What a request has; the names to the left of = in a mapping."""
@@ -174,3 +175,29 @@ def first_filled(table: Table, titles: tuple[str, ...]) -> list[Any]:
     if len(columns) == 1:
         return columns[0]
     return [next((value for value in row if not is_blank(value)), None) for row in zip(*columns, strict=True)]
+
+
+def prefixes_of(
+    table: Table, known: Format | None, places: list[int], prompts: list[int], assumed: list[str]
+) -> tuple[Segments, ...] | None:
+    """The blocks that a prompt shares with others, where the trace lists their hashes."""
+    column = table.columns.get("hash_ids")
+    if known is None or not known.block or column is None:
+        return None
+    result: list[Segments] = []
+    for place, length in zip(places, prompts, strict=True):
+        hashes = column[place]
+        if (
+            not isinstance(hashes, list)
+            or not (len(hashes) - 1) * known.block < length <= len(hashes) * known.block
+        ):
+            result.append(())
+            continue
+        last = length - (len(hashes) - 1) * known.block
+        result.append((*((f"#{one}", known.block) for one in hashes[:-1]), (f"#{hashes[-1]}", last)))
+    unfit = sum(not segments for segments in result)
+    if unfit:
+        assumed.append(
+            f"{unfit:,} records have hash_ids that do not fit their length: no shared prefix for them"
+        )
+    return tuple(result)

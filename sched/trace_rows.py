@@ -18,6 +18,7 @@ from sched.trace_values import (
     UNIT_PS,
     USUAL_PRIORITY,
     WORDS,
+    counted,
     digits_of,
     guessed_unit,
     has_zone,
@@ -31,8 +32,6 @@ from sched.trace_values import (
 
 SINCE_1970_PS = 10**9 * PS_PER_S
 """A numeric clock beyond this counts from 1970."""
-
-Segments = tuple[tuple[str, int], ...]
 
 
 @dataclass(slots=True)
@@ -131,11 +130,6 @@ def _reason(moment: int | str, prompt: int | str, output: int | str, zero_output
     return "output is 0 tokens (a failed request)" if output == 0 and zero_output == "drop" else ""
 
 
-def counted(count: int, noun: str) -> str:
-    """`1 record`, `2,000 records`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def frozen(values: list[int]) -> Ints:
     column = np.array(values, dtype=np.int64)
     column.flags.writeable = False
@@ -230,29 +224,3 @@ def ids_of(found: Table, layout: Layout, places: list[int], assumed: list[str]) 
                 ids[place] = fresh
         assumed.append(f"{counted(repeats, 'repeated id')} renamed; the records are all kept")
     return tuple(ids)
-
-
-def prefixes_of(
-    found: Table, known: Format | None, places: list[int], prompt: Ints, assumed: list[str]
-) -> tuple[Segments, ...] | None:
-    """The blocks that a prompt shares with others, where the trace lists their hashes."""
-    column = found.columns.get("hash_ids")
-    if known is None or not known.block or column is None:
-        return None
-    result: list[Segments] = []
-    for place, length in zip(places, prompt.tolist(), strict=True):
-        hashes = column[place]
-        if (
-            not isinstance(hashes, list)
-            or not (len(hashes) - 1) * known.block < length <= len(hashes) * known.block
-        ):
-            result.append(())
-            continue
-        last = length - (len(hashes) - 1) * known.block
-        result.append((*((f"#{one}", known.block) for one in hashes[:-1]), (f"#{hashes[-1]}", last)))
-    unfit = sum(not segments for segments in result)
-    if unfit:
-        assumed.append(
-            f"{unfit:,} records have hash_ids that do not fit their length: no shared prefix for them"
-        )
-    return tuple(result)

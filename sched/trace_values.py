@@ -52,6 +52,11 @@ def short(value: Any) -> str:
     return f'"{text[:37]}…"' if len(text) > 40 else f'"{text}"'
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 record`, `2,000 records`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def number(value: Any, decimal_comma: bool = False) -> Decimal | str:
     """An exact decimal, or the reason why it is none."""
     if is_blank(value):

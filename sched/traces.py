@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sched.arrivals import MAX_REQUESTS
 from sched.fields import ScenarioError, suggestion
 from sched.lengths import Ints
 from sched.model import PS_PER_S
@@ -21,13 +22,10 @@ from sched.scenario import Scenario
 from sched.scenario import Trace as TraceSettings
 from sched.trace_bytes import Table, table
 from sched.trace_documents import UNFOLDED, UNFOLDED_UNITS, unfolded
-from sched.trace_formats import FIELDS, by_synonyms, recognise
+from sched.trace_formats import FIELDS, Segments, by_synonyms, prefixes_of, recognise
 from sched.trace_order import in_order, within_bounds
-from sched.trace_rows import Layout, Segments, frozen, ids_of, labels_of, prefixes_of, readable_rows
+from sched.trace_rows import Layout, frozen, ids_of, labels_of, readable_rows
 from sched.trace_store import load
-
-MOST_ROWS = 2_000_000
-"""Most rows of a trace that are replayed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +142,9 @@ def _assembled(
 ) -> Trace:
     dropped, assumed = list(found.dropped), list(found.assumed)
     records = len(found.lines) + len(found.dropped)
-    if len(found.lines) > MOST_ROWS and chosen.limit is None:
+    if len(found.lines) > MAX_REQUESTS and chosen.limit is None:
         raise ScenarioError(
-            f"{name}: {len(found.lines):,} rows: at most {MOST_ROWS:,} can be replayed; set trace.limit",
+            f"{name}: {len(found.lines):,} rows: at most {MAX_REQUESTS:,} can be replayed; set trace.limit",
             "trace.limit",
         )
     rows = readable_rows(found, layout, chosen, dropped, assumed)
@@ -168,7 +166,7 @@ def _assembled(
     trace = Trace(
         name, digest, ids_of(found, layout, places, assumed), frozen(arrival), prompt, output, urgencies,
         class_index, tenant_index, classes, tenants,
-        prefixes_of(found, layout.known, places, prompt, assumed), chosen, {},
+        prefixes_of(found, layout.known, places, prompt.tolist(), assumed), chosen, {},
     )  # fmt: skip
     trace.report.update(_report(trace, layout.format, dropped, assumed))
     return trace

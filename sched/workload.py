@@ -15,8 +15,9 @@ from sched.cost import picoseconds
 from sched.fields import refuse
 from sched.lengths import Ints, lengths
 from sched.model import NEVER, PS_PER_S
+from sched.promises import Goals, promises
 from sched.randomness import Floats, Stream, stream
-from sched.scenario import Scenario, Slo, Traffic
+from sched.scenario import Scenario, Traffic
 
 Segments = tuple[tuple[str, int], ...]
 
@@ -55,23 +56,6 @@ class RequestList:
 
 
 @dataclass(frozen=True, slots=True)
-class _Goals:
-    """What is promised, in picoseconds, NEVER where nothing is."""
-
-    ttft: int = NEVER
-    tpot: int = NEVER
-    e2e: int = NEVER
-    timeout: int = NEVER
-
-    def over(self, slo: Slo, timeout_s: float | None) -> "_Goals":
-        """These goals, replaced by the ones given here."""
-        given = (slo.ttft_s, slo.tpot_s, slo.e2e_s, timeout_s)
-        below = (self.ttft, self.tpot, self.e2e, self.timeout)
-        pairs = zip(given, below, strict=True)
-        return _Goals(*(old if new is None else picoseconds(new) for new, old in pairs))
-
-
-@dataclass(frozen=True, slots=True)
 class _Source:
     """Requests of one origin, not yet merged: numbers, or one number for all of them."""
 
@@ -82,7 +66,7 @@ class _Source:
     priority: Ints | int
     class_index: Ints | int
     tenant_index: Ints | int
-    goals: tuple[_Goals, ...]
+    goals: tuple[Goals, ...]
     """By class index where there are several, else one for all."""
     segments: list[Segments] | Segments = ()
 
@@ -109,20 +93,12 @@ def requests(scenario: Scenario) -> RequestList:
     return _merged(scenario, sources, classes, tenants)
 
 
-def promises(scenario: Scenario) -> dict[str, _Goals]:
-    """What each class was promised: its table in `classes`, and over it what its traffic says inline."""
-    goals = {name: _Goals().over(one.slo, one.timeout_s) for name, one in scenario.classes.items()}
-    for traffic in scenario.traffic:
-        goals[traffic.name] = goals.get(traffic.name, _Goals()).over(traffic.slo, traffic.timeout_s)
-    return goals
-
-
 def _explicit(
-    scenario: Scenario, promised: dict[str, _Goals], classes: _Names, tenants: _Names
+    scenario: Scenario, promised: dict[str, Goals], classes: _Names, tenants: _Names
 ) -> Iterator[_Source]:
     """The requests that the scenario lists one by one; it has checked their ids and their last arrival."""
     for one in scenario.requests:
-        goals = promised.get(one.class_name, _Goals())
+        goals = promised.get(one.class_name, Goals())
         first, step = picoseconds(one.arrival_s), picoseconds(one.every_s)
         yield _Source(
             ids=[one.id.replace("{i}", str(i)) for i in range(one.count)],
@@ -138,7 +114,7 @@ def _explicit(
 
 
 def _generated(
-    scenario: Scenario, traffic: Traffic, goals: _Goals, classes: _Names, tenants: _Names
+    scenario: Scenario, traffic: Traffic, goals: Goals, classes: _Names, tenants: _Names
 ) -> _Source:
     """The requests of one traffic class."""
     times = _arrival_times(scenario, traffic)
@@ -187,7 +163,7 @@ def _arrival_times(scenario: Scenario, traffic: Traffic) -> Floats:
     return times[:most]
 
 
-def _replayed(scenario: Scenario, promised: dict[str, _Goals], classes: _Names, tenants: _Names) -> _Source:
+def _replayed(scenario: Scenario, promised: dict[str, Goals], classes: _Names, tenants: _Names) -> _Source:
     """The requests of the scenario's trace."""
     from sched.traces import of_scenario  # reads files and Parquet: only a replay should wait for its imports
 
@@ -203,7 +179,7 @@ def _replayed(scenario: Scenario, promised: dict[str, _Goals], classes: _Names, 
         )
     class_numbers = np.array([classes[name] for name in trace.class_names], dtype=np.int64)
     tenant_numbers = np.array([tenants[name] for name in trace.tenant_names], dtype=np.int64)
-    by_class = tuple(promised.get(name, _Goals()) for name in classes)
+    by_class = tuple(promised.get(name, Goals()) for name in classes)
     return _Source(
         ids=list(trace.ids),
         arrival=trace.arrival_ps,
@@ -256,7 +232,7 @@ def _merged(scenario: Scenario, sources: list[_Source], classes: _Names, tenants
         timeout_ps=goal("timeout"),
         class_names=tuple(classes),
         tenant_names=tuple(tenants),
-        weights=tuple(_weight(scenario, name) for name in tenants),
+        weights=tuple(Fraction(repr(scenario.weight(name))) for name in tenants),
         segments=segments,
         e2e_goal_ps=goal("e2e"),
     )
@@ -271,8 +247,3 @@ def _goal_column(source: _Source, name: str) -> Ints:
         return np.full(len(source.ids), getattr(source.goals[0], name), np.int64)
     by_class = np.array([getattr(goals, name) for goals in source.goals], np.int64)
     return by_class[_spread(source.class_index, len(source.ids))]
-
-
-def _weight(scenario: Scenario, tenant: str) -> Fraction:
-    """The weight exactly as written (0.1 is one tenth); 1 for a tenant the scenario says nothing about."""
-    return Fraction(repr(scenario.tenants[tenant].weight)) if tenant in scenario.tenants else Fraction(1)
