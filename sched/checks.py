@@ -41,20 +41,12 @@ def _gate(scenario: "Scenario") -> None:
 
 
 def _one_source(scenario: "Scenario") -> None:
-    given = [
-        name
-        for name, there in (
-            ("requests", scenario.requests),
-            ("traffic", scenario.traffic),
-            ("trace", scenario.trace),
-        )
-        if there
-    ]
-    if len(given) > 1:
+    others = [name for name in ("requests", "traffic") if getattr(scenario, name)]
+    if scenario.trace and others:
         raise sentence(
-            f"{' and '.join(given)} are given together: requests come from explicit [[requests]], from "
-            "[[traffic]] or from a [trace]; keep one of them",
-            given[1],
+            f"trace and {' and '.join(others)} are given together: [[requests]] and [[traffic]] may be mixed,"
+            " a [trace] stands alone; keep one of the two",
+            "trace",
         )
 
 
@@ -95,6 +87,10 @@ def _unique(scenario: "Scenario") -> None:
             if id in seen:
                 raise sentence(f"requests.{quoted(id)}: two requests have this id; rename one", "requests")
             seen.add(id)
+            stem, _, number = id.rpartition("-")
+            if stem in names and number.isdigit():
+                text = f"the traffic of class {stem} makes ids of this form; rename this one"
+                raise sentence(f"requests.{quoted(id)}: {text}", "requests")
 
 
 def _count(scenario: "Scenario") -> None:

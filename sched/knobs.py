@@ -151,16 +151,23 @@ def _members(annotation: Any) -> list[type[Part]]:
 
 
 @cache
-def _schema() -> tuple[Knob, ...]:
-    return tuple(_rows("", Scenario))
+def _all(policies: tuple[tuple[str, type[Part]], ...]) -> dict[str, tuple[Knob, ...]]:
+    """Every knob by its path; several where laws share a name."""
+    found: dict[str, tuple[Knob, ...]] = {}
+    schema: tuple[str, type[Part]] = ("", Scenario)
+    for path, model in (schema, *policies):
+        for row in _rows(path, model):
+            found[row.path] = (*found.get(row.path, ()), row)
+    return found
+
+
+def _by_path() -> dict[str, tuple[Knob, ...]]:
+    return _all(tuple((key, entry.model) for key, entry in known_policies().items()))
 
 
 def reference() -> list[Knob]:
     """Every knob, in the schema's order, the settings of the policies last (`rescue.kv`)."""
-    rows = list(_schema())
-    for key, entry in known_policies().items():
-        rows += _rows(key, entry.model)
-    return rows
+    return [row for rows in _by_path().values() for row in rows]
 
 
 def field(path: str, kind: str | None = None) -> Knob:
@@ -174,12 +181,11 @@ def field(path: str, kind: str | None = None) -> Knob:
     if parts[0] in MEMBERS and len(parts) > 2:
         parts = (parts[0], MEMBERS[parts[0]], *parts[2:])
     wanted = ".".join(parts)
-    rows = [row for row in reference() if row.path == wanted]
-    for row in rows:
+    known = _by_path()
+    for row in known.get(wanted, ()):
         if kind is None or row.when in ("", f"kind = {kind}"):
             return row
-    near = [row.path for row in reference()]
-    refuse(f"no such setting{suggestion(wanted, near)}", path)
+    refuse(f"no such setting{suggestion(wanted, known)}", path)
 
 
 def markdown() -> str:

@@ -152,7 +152,7 @@ class Scenario(Part):
 
     def class_names(self) -> tuple[str, ...]:
         """Names of the classes in order of first mention; those of a trace are known once it is read."""
-        names = [one.name for one in self.traffic] or [one.class_name for one in self.requests]
+        names = [*(one.class_name for one in self.requests), *(one.name for one in self.traffic)]
         return tuple(dict.fromkeys(names))
 
     def promise(self, class_name: str) -> ClassPromise:

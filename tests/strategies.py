@@ -199,6 +199,12 @@ engines = some(
 )
 
 
+def mixed(sources: tuple[list[dict[str, Any]], list[dict[str, Any]]]) -> dict[str, Any]:
+    """Traffic and explicit requests together, whose ids no traffic can make."""
+    generated, explicit = sources
+    return {"traffic": generated, "requests": [{**one, "id": f"{one['id']}·"} for one in explicit]}
+
+
 @st.composite
 def any_scenarios(draw: Draw, link_bases: tuple[str, ...] = ("blank@1",)) -> Scenario:
     """A scenario with any value in any place, and any text in any script where a text may stand."""
@@ -207,6 +213,7 @@ def any_scenarios(draw: Draw, link_bases: tuple[str, ...] = ("blank@1",)) -> Sce
             st.just({}),
             traffic_classes().map(lambda found: {"traffic": found}),
             explicit_requests().map(lambda found: {"requests": found}),
+            st.tuples(traffic_classes(), explicit_requests()).map(mixed),
             st.fixed_dictionaries(
                 {"digest": st.just("0123456789abcdef" * 4)},
                 optional={

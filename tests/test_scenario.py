@@ -106,9 +106,13 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     ({"traffic": [CHAT, CHAT]}, "traffic.chat: two classes have this name; rename one"),
     (
-        {**traffic(), **request()},
-        "requests and traffic are given together: requests come from explicit [[requests]],"
-        " from [[traffic]] or from a [trace]; keep one of them",
+        {**traffic(), "trace": {"file": "x.csv"}},
+        "trace and traffic are given together: [[requests]] and [[traffic]] may be mixed,"
+        " a [trace] stands alone; keep one of the two",
+    ),
+    (
+        {**traffic(), **request(id="chat-7")},
+        "requests.chat-7: the traffic of class chat makes ids of this form; rename this one",
     ),
     ({"trace": {}}, "trace: needs a file, or the digest of a stored one"),
     ({"trace": {"digest": "abc"}}, 'trace: digest = "abc": must be 64 hexadecimal digits in lower case'),
@@ -180,6 +184,7 @@ def test_the_error_names_the_field_for_a_form() -> None:
 
 
 ACCEPTED: list[dict[str, Any]] = [
+    {**traffic(), **request()},
     traffic(rate_per_s=0.4, prompt={"kind": "lognormal", "mean": 9, "cv": 0}),
     request(priority=-5),
     request(prompt=100.0),
@@ -422,3 +427,62 @@ def test_a_sentence_is_one_line_whatever_it_quotes(name: str) -> None:
     sentence = refusal(tenants={name: {"weight": -1}})
     assert len(sentence.splitlines()) == 1
     assert sentence.endswith("must be more than 0")
+
+
+BY_HAND = """
+schema = 1
+title = "By hand"
+urgency = "low_first"
+
+[engine]
+hardware = "constant"
+kv_blocks = 10
+
+[[requests]]
+id = "C"
+class = "batch"
+tenant = "docs"
+priority = 2
+prompt = 201
+output = 5
+
+[[traffic]]
+name = "chat"
+tenant = "web"
+rate_per_s = 5.5
+arrivals = { kind = "gamma", cv = 1.05 }
+prompt = { kind = "lognormal", mean = 500, cv = 1.0, max = 8000 }
+output = { kind = "lognormal", mean = 200, cv = 0.8, max = 1000 }
+slo = { ttft_s = 0.5, tpot_s = 0.05 }
+
+[tenants.web]
+weight = 3.0
+
+[classes.batch]
+slo = { ttft_s = 30.0 }
+timeout_s = 600.0
+
+[policies.rescue]
+kv = 0.12
+"""
+
+
+def test_a_file_written_by_hand_says_what_it_looks_like() -> None:
+    scenario = from_text(BY_HAND)
+    assert scenario.class_names() == ("batch", "chat")
+    assert scenario.promise("batch").timeout_s == 600.0
+    assert scenario.promise("chat").slo == Slo(ttft_s=0.5, tpot_s=0.05)
+    assert (scenario.weight("web"), scenario.weight("docs")) == (3.0, 1.0)
+    assert list(scenario.policies) == ["rescue"]
+    assert scenario.policies["rescue"].kv == 0.12
+
+
+def test_every_worked_example_is_a_scenario(shared: Path) -> None:
+    examples = json.loads((shared / "cases/policy_examples.json").read_text("utf-8"))
+    known = [one["scenario"] for one in examples if set(one["scenario"]["policies"]) <= set(known_policies())]
+    assert len(known) > 100
+    for data in known:
+        scenario = from_text(json.dumps(data))
+        assert [id for one in scenario.requests for id, _ in one.copies()] == [
+            row["id"] for row in data["requests"]
+        ]
