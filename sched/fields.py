@@ -28,7 +28,7 @@ class Table(dict[str, V]):
     def _frozen(self, *_: object, **__: object) -> NoReturn:
         raise TypeError("a scenario's tables cannot be changed; make a changed scenario instead")
 
-    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = _frozen
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _frozen
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, dict) and list(self.items()) == list(other.items())

@@ -232,6 +232,9 @@ def test_a_scenario_cannot_be_changed_in_place() -> None:
         scenario.tenants["web"] = None  # type: ignore[index]
     with pytest.raises(TypeError, match="cannot be changed"):
         scenario.policies.clear()  # type: ignore[attr-defined]
+    tenants = scenario.tenants
+    with pytest.raises(TypeError, match="cannot be changed"):
+        tenants |= {}  # type: ignore[operator]
 
 
 @given(any_scenarios())
