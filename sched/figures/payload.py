@@ -1,26 +1,30 @@
-"""A run as the browser takes it: affine spans and 32-bit times, from which the stage computes every iteration itself.
+"""A run as the browser takes it: affine spans and 32-bit times, from which it computes every iteration.
 
-A packed run is one deflated block: the length of a JSON head, the head, then columns. Whole numbers are stored as
-differences modulo 2**32, the bytes of one rank together, because both deflate well; times are counted in `unit_s`.
+A packed run is one deflated block: the length of a JSON head, the head, then columns. Whole numbers are
+stored as differences modulo 2**32, the bytes of one rank together, because both deflate well; times are
+counted in `unit_s`.
 """
 
 import json
 import struct
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sched.inversion import Inversion
 from sched.log import Log
+from sched.supply import KV, LEGITIMATE, QUANTUM, RESERVED, SEATS, TOKENS
 
 Ints = NDArray[np.int64]
 NEVER = 2**32 - 1
 FINEST_UNIT_PS = 10**6
 
-CAUSES = ("quantum", "legitimate", "reserved", "kv", "tokens", "seats", "infeasible")
+CAUSES = ("quantum", "legitimate", "reserved", "kv", "tokens", "seats")
 """Cause codes of a waiting interval, by their number in the payload; kv, tokens and seats are inversions."""
+PLACE_OF_CODE = {QUANTUM: 0, LEGITIMATE: 1, RESERVED: 2}
 
 
 class Columns:
@@ -55,12 +59,8 @@ def unit_ps(end_ps: int) -> int:
     return FINEST_UNIT_PS * max(1, -(-end_ps // (FINEST_UNIT_PS * (NEVER - 1))))
 
 
-def pack_run(log: Log, waits: Mapping[str, Ints], incidents: Iterable[Mapping[str, Any]] = ()) -> bytes:
-    """One run of one policy, compressed.
-
-    `waits` has columns request, from_ps, to_ps, cause (an index of CAUSES), needs and free: the classified waiting
-    intervals. `incidents` are small tables of JSON values, passed through.
-    """
+def pack_run(log: Log, inversion: Inversion) -> bytes:
+    """One run of one policy, compressed."""
     columns = Columns(unit_ps(_end_ps(log)))
     _requests(columns, log)
     order = np.lexsort((log.stays.iteration, log.stays.request))
@@ -73,16 +73,34 @@ def pack_run(log: Log, waits: Mapping[str, Ints], incidents: Iterable[Mapping[st
     columns.whole("stretches.step", lines.step_ps * 1000 // columns.unit_ps)
     gone = log.preempted
     columns.time("preempted.at", gone.at_ps)
-    for name, values in (("victim", gone.victim), ("beneficiary", gone.beneficiary), ("lost", gone.lost_tokens)):
+    for name, values in (
+        ("victim", gone.victim),
+        ("beneficiary", gone.beneficiary),
+        ("lost", gone.lost_tokens),
+    ):
         columns.whole(f"preempted.{name}", values)
-    columns.whole("waits.request", waits["request"])
-    columns.time("waits.from", waits["from_ps"])
-    columns.time("waits.to", waits["to_ps"])
-    columns.small("waits.cause", waits["cause"])
-    columns.whole("waits.needs", waits["needs"])
-    head = _head(log, columns, list(incidents))
-    text = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
+    spans = inversion.spans
+    columns.whole("waits.request", spans.request)
+    columns.time("waits.from", spans.from_ps)
+    columns.time("waits.to", spans.to_ps)
+    columns.small("waits.cause", PLACES[spans.code])
+    text = json.dumps(_head(log, columns), ensure_ascii=False, separators=(",", ":")).encode()
     return zlib.compress(b"".join([struct.pack("<I", len(text)), text, *columns.parts]), 4)
+
+
+def _places() -> Ints:
+    """Number in CAUSES by code; of several resources that are short the first is named."""
+    found = [PLACE_OF_CODE.get(code) for code in range(max(PLACE_OF_CODE) + 1)]
+    short = [
+        next((3 + k for k, bit in enumerate((KV, TOKENS, SEATS)) if code & bit), 0)
+        for code in range(len(found))
+    ]
+    return np.array(
+        [place if place is not None else short[code] for code, place in enumerate(found)], np.int64
+    )
+
+
+PLACES = _places()
 
 
 def pack_stage(runs: Iterable[bytes], **head: Any) -> bytes:
@@ -129,7 +147,7 @@ def _stays(columns: Columns, log: Log, order: Ints) -> None:
 
 
 def _pieces(columns: Columns, log: Log, order: Ints) -> None:
-    """Prefill chunks and straight decoding in one table by stay, neighbours that continue each other joined."""
+    """Prefill chunks and straight decoding in one table by stay; neighbours that go on are joined."""
     chunks, runs, stays = log.chunks, log.runs, log.stays
     request = np.concatenate([chunks.request, runs.request])
     iteration = np.concatenate([chunks.iteration, runs.iteration])
@@ -137,14 +155,23 @@ def _pieces(columns: Columns, log: Log, order: Ints) -> None:
     tokens = np.concatenate([chunks.tokens, np.ones(len(runs.request), np.int64)])
     count = np.concatenate([np.ones(len(chunks.request), np.int64), runs.count])
     width = np.int64(log.iterations + 1)
-    stay = np.searchsorted(stays.request[order] * width + stays.iteration[order], request * width + iteration, "right") - 1
+    stay = (
+        np.searchsorted(
+            stays.request[order] * width + stays.iteration[order], request * width + iteration, "right"
+        )
+        - 1
+    )
     by_stay = np.lexsort((iteration, stay))
-    stay, iteration, before, tokens, count = (column[by_stay] for column in (stay, iteration, before, tokens, count))
+    stay, iteration, before, tokens, count = (
+        column[by_stay] for column in (stay, iteration, before, tokens, count)
+    )
     goes_on = np.zeros(len(stay), bool)
     if len(stay):
         known = stays.known_tokens[order][stay]
         one = (tokens == 1) & (before >= known)
-        goes_on[1:] = one[1:] & one[:-1] & (stay[1:] == stay[:-1]) & (iteration[1:] == iteration[:-1] + count[:-1])
+        goes_on[1:] = (
+            one[1:] & one[:-1] & (stay[1:] == stay[:-1]) & (iteration[1:] == iteration[:-1] + count[:-1])
+        )
     starts = np.flatnonzero(~goes_on)
     columns.whole("pieces.stay", stay[starts])
     columns.whole("pieces.iteration", iteration[starts])
@@ -153,7 +180,7 @@ def _pieces(columns: Columns, log: Log, order: Ints) -> None:
     columns.whole("pieces.count", np.add.reduceat(count, starts) if len(starts) else count)
 
 
-def _head(log: Log, columns: Columns, incidents: list[Mapping[str, Any]]) -> dict[str, Any]:
+def _head(log: Log, columns: Columns) -> dict[str, Any]:
     machine, kept, listed = log.machine, log.set_aside, log.requests
     plain = all(identity.rpartition("-")[0] in listed.class_names for identity in listed.ids)
     numbers = [identity.rpartition("-")[2] for identity in listed.ids]
@@ -169,12 +196,11 @@ def _head(log: Log, columns: Columns, incidents: list[Mapping[str, Any]]) -> dic
             "gate": machine.gate,
             "max_len": machine.max_model_len,
         },
-        "kept": None if kept is None else {"kv": kept.kv_blocks, "lend": kept.lend, "seats": kept.seats, "tokens": kept.tokens},
+        "kept": None if kept is None else {"kv": kept.kv_blocks, "lend": kept.lend},
         "classes": list(listed.class_names),
         "levels": _level_of_class(listed.class_index, listed.priority, len(listed.class_names)),
         "ids": None if plain and _are_of_class(listed) else list(listed.ids),
         "numbers": ",".join(numbers) if plain and _are_of_class(listed) else "",
-        "incidents": incidents,
         "columns": columns.names,
     }
 
@@ -182,7 +208,8 @@ def _head(log: Log, columns: Columns, incidents: list[Mapping[str, Any]]) -> dic
 def _are_of_class(listed: Any) -> bool:
     names = listed.class_names
     return all(
-        identity.startswith(names[index] + "-") for identity, index in zip(listed.ids, listed.class_index.tolist(), strict=True)
+        identity.startswith(names[index] + "-")
+        for identity, index in zip(listed.ids, listed.class_index.tolist(), strict=True)
     )
 
 

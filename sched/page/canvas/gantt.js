@@ -1,7 +1,8 @@
 // All requests on one time axis: A thick, B thin beneath it. Bars are drawn once on a wide layer; a frame only moves it.
 
 const AXIS = 20, GUTTER = 88;
-const PITCH = [[12.6, 2.4], [6, 1.8], [11.6, 2.2]];         // by role: wanted and least height of a row
+const PITCH = [12.6, 6, 11.6];                               // by role: the height of a row where there is room
+const SHRINK = [[1, 2.6], [0, 7.5], [1, 1.5], [2, 6], [0, 2.6], [2, 2.2]];      // who gives way first, and down to what
 
 // Rows of a class: requests in order of arrival go round the rows, so that neighbours in time lie beneath each other.
 function rowsOf(requests, begin, end, wanted) {
@@ -35,13 +36,13 @@ class Gantt {
       if (!members.length) continue;
       const pad = 0.004 * A.end, role = A.roles[c];
       const packed = rowsOf(members, (r) => A.requests.arrival[r], (r) => Math.max(stop(A, r), B ? stop(B, r) : 0) + pad, role === 0 ? 9 : 1);
-      groups.push({ c, role, members, ...packed, pitch: PITCH[role][0] });
+      groups.push({ c, role, members, ...packed, pitch: PITCH[role] });
     }
     const evictions = worlds.some((world) => world.preempted.at.length), room = most - AXIS - (evictions ? 18 : 4) - 7 * groups.length;
     const total = () => groups.reduce((sum, g) => sum + g.pitch * g.count, 0);
-    for (const role of [1, 2, 0]) {
+    for (const [role, least] of SHRINK) {
       const over = total() - room, mine = groups.filter((g) => g.role === role), rows = mine.reduce((sum, g) => sum + g.count, 0);
-      if (over > 0 && rows) for (const g of mine) g.pitch = Math.max(PITCH[role][1], g.pitch - over / rows);
+      if (over > 0 && rows) for (const g of mine) g.pitch = Math.min(g.pitch, Math.max(least, g.pitch - over / rows));
     }
     let y = AXIS;
     for (const g of groups) {
@@ -177,12 +178,12 @@ class Gantt {
 
   story(g, w, p, { focus, text, after }) {
     const row = this.rowOf.get(focus);
-    if (!row || row[0].pitch < 9 || !text) return;
+    if (!row || row[0].pitch < 4 || !text) return;
     const world = this.worlds[0], a = this.x(world.requests.arrival[focus], w);
     const wait = world.gap.request.indexOf(focus), b = this.x(wait < 0 ? world.requests.arrival[focus] : world.gap.to[wait], w);
     g.font = `600 12px ${p.font}`;
     g.textBaseline = "middle";
-    const wide = g.measureText(text).width, y = row[1] + 4.4;
+    const wide = g.measureText(text).width, y = row[1] + Math.min(4.4, row[0].pitch / 2);
     const lo = Math.max(GUTTER + 4, a + 6), hi = Math.min(this.width - 4, b - 6);
     const x = hi - lo > wide ? Math.max(lo, Math.min(hi - wide, Math.max(lo, (lo + hi - wide) / 2))) : Math.min(this.width - wide - 4, Math.max(lo, b + 8));
     g.fillStyle = p.surface;

@@ -13,7 +13,9 @@ class Lanes {
     const pitch = Math.min(9.5, Math.max(1.6, height / Math.max(1, rows.length))), most = Math.floor(height / pitch + 0.01);
     const shown = rows.slice(0, most);
     this.labels(g, world, rows, shown, pitch, left, p, height);
+    this.peak = null;
     shown.forEach((s, k) => this.lane(g, world, s, i, { x: left + 4, y: k * pitch, pitch, step, right, p, culprit, focus }));
+    if (this.peak) this.prefillNote(g, this.peak, p);
     g.fillStyle = p.ink;
     g.fillRect(right, 0, 1.4, Math.max(Math.min(height, shown.length * pitch), 12));
     if (rows.length > most) this.note(g, `and ${rows.length - most} more`, left + 6, height - 4, p);
@@ -70,7 +72,7 @@ class Lanes {
         } else g.fillRect(left, middle - dash / 2, step * 0.62, dash);
       }
     }
-    if (peak && world.isUrgent(r) && pitch >= 4) this.prefillNote(g, peak, begin, middle, p);
+    if (peak && world.isUrgent(r) && pitch >= 4 && peak.x > (this.peak?.x ?? 0)) this.peak = { ...peak, y: middle };
     if (s === culprit || r === focus) {
       g.strokeStyle = s === culprit ? p.culprit : p.ink;
       g.lineWidth = s === culprit ? 1.8 : 1.2;
@@ -78,15 +80,17 @@ class Lanes {
     }
   }
 
-  prefillNote(g, peak, begin, y, p) {
-    const text = `prefill ${count(peak.tokens)}`;
+  // The latest urgent prefill is named, on a ground of its own so that no lane runs through the words.
+  prefillNote(g, { x, y, tokens }, p) {
+    const text = `prefill ${count(tokens)}`;
     g.font = `500 11.5px ${p.font}`;
-    const wide = g.measureText(text).width;
-    const x = peak.x - wide - 6;
-    if (x < 62 || this.noted === y) return;
+    const wide = g.measureText(text).width, left = x - wide - 7;
+    if (left < 62) return;
+    g.fillStyle = p.bg;
+    g.fillRect(left - 3, y - 6, wide + 6, 12);
     g.fillStyle = p.ink;
     g.textBaseline = "middle";
-    g.fillText(text, x, Math.max(6, y));
+    g.fillText(text, left, Math.max(6, y));
   }
 
   note(g, text, x, y, p) {

@@ -5,19 +5,21 @@ const COLUMNS = 60;
 class MemoryMap {
   constructor(canvas) { this.canvas = canvas; this.fades = []; this.tiles = new Map(); }
 
-  resize(width, height, world) {
+  // In whole device pixels, so that cells are alike; a narrow screen stretches the picture to its width all the same.
+  resize(width, height, world, stretch = false) {
     this.world = world;
     this.rows = Math.max(1, Math.ceil(world.cells / COLUMNS));
     const scale = Math.min(3, window.devicePixelRatio || 1);
-    this.cw = Math.max(2, Math.floor((width * scale) / COLUMNS));           // whole device pixels, so that cells are alike
+    this.cw = Math.max(2, Math.floor((width * scale) / COLUMNS));
     this.ch = Math.max(2, Math.min(Math.floor((height * scale) / this.rows), Math.round(this.cw * (this.rows < 20 ? 2.4 : 1.3))));
     this.scale = scale;
     this.canvas.width = this.cw * COLUMNS;
     this.canvas.height = this.ch * this.rows;
-    this.canvas.style.width = this.canvas.width / scale + "px";
-    this.canvas.style.height = this.canvas.height / scale + "px";
-    this.width = this.canvas.width / scale;
-    this.height = this.canvas.height / scale;
+    this.ratio = stretch ? this.canvas.width / width : scale;
+    this.width = this.canvas.width / this.ratio;
+    this.height = this.canvas.height / this.ratio;
+    this.canvas.style.width = this.width + "px";
+    this.canvas.style.height = this.height + "px";
     this.tiles.clear();
     this.g = this.canvas.getContext("2d");
   }
@@ -55,19 +57,31 @@ class MemoryMap {
     return made;
   }
 
-  // Look of every cell: what it is filled with, from who owns it and how far that is written.
+  // Look of every cell: what it is filled with, from who owns it, how far that is written, and what the buffer is doing.
   looks(state, iteration) {
-    const { world } = this, edge = world.cells - world.keptCells, promised = world.machine.gate === "peak";
+    const { world } = this, promised = world.machine.gate === "peak", buffer = world.buffer(state);
     const out = new Uint8Array(world.cells), seen = new Int32Array(world.nStays), written = new Int32Array(world.nStays).fill(-1);
+    let idle = buffer ? Math.round(buffer.idle / world.perCell) : 0;
+    for (let c = world.cells - 1; c >= 0; c--) if (state.owner[c] === FREE) out[c] = idle-- > 0 ? 10 : 9;
+    const loan = buffer && world.kept.lend ? this.newest(state, Math.round(buffer.lent / world.perCell)) : Infinity;
     for (let c = 0; c < world.cells; c++) {
       const s = state.owner[c];
-      if (s === FREE) { out[c] = c >= edge ? 10 : 9; continue; }
+      if (s === FREE) continue;
       const r = world.stays.request[s], role = world.role(r);
       if (promised && written[s] < 0) written[s] = Math.ceil(world.blocks(world.computed(s, iteration)) / world.perCell);
       if (promised && seen[s]++ >= written[s]) out[c] = 3 + role;
-      else out[c] = c >= edge && !world.isUrgent(r) && world.kept?.lend ? 6 + role : role;
+      else out[c] = state.stamps[c] >= loan && !world.isUrgent(r) ? 6 + role : role;
     }
     return out;
+  }
+
+  // The loan is what was granted last to the less urgent: cells with at least this stamp.
+  newest(state, cells) {
+    if (cells <= 0) return Infinity;
+    const { world } = this, stamps = [];
+    for (let c = 0; c < world.cells; c++) if (state.owner[c] !== FREE && !world.isUrgent(world.stays.request[state.owner[c]])) stamps.push(state.stamps[c]);
+    stamps.sort((a, b) => b - a);
+    return stamps[Math.min(cells, stamps.length) - 1] ?? Infinity;
   }
 
   paint(state, iteration, p, { culprit, focus, now = 0, fade = false }) {
@@ -158,11 +172,11 @@ class MemoryMap {
   place(owner, stay) {
     let sx = 0, sy = 0, k = 0;
     for (let c = 0; c < owner.length; c++) if (owner[c] === stay) { sx += c % COLUMNS; sy += Math.floor(c / COLUMNS); k++; }
-    return k ? [((sx / k + 0.5) * this.cw) / this.scale, ((sy / k + 0.5) * this.ch) / this.scale] : null;
+    return k ? [((sx / k + 0.5) * this.cw) / this.ratio, ((sy / k + 0.5) * this.ch) / this.ratio] : null;
   }
 
   ownerAt(x, y, state) {
-    const column = Math.floor((x * this.scale) / this.cw), row = Math.floor((y * this.scale) / this.ch), c = row * COLUMNS + column;
+    const column = Math.floor((x * this.ratio) / this.cw), row = Math.floor((y * this.ratio) / this.ch), c = row * COLUMNS + column;
     return column >= 0 && column < COLUMNS && c >= 0 && c < state.owner.length ? state.owner[c] : FREE;
   }
 }

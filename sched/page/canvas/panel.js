@@ -42,9 +42,9 @@ class Panel {
     if (!this.world) return;
     const wide = this.memoryFigure.clientWidth;
     if (!wide) return;
-    this.memory.resize(wide, narrow ? 205 : 182, this.world);
+    this.memory.resize(wide, narrow ? 205 : 182, this.world, narrow);
     this.laneWidth = this.laneFigure.clientWidth;
-    this.laneHeight = Math.max(this.memory.height, 96);
+    this.laneHeight = narrow ? 150 : Math.max(this.memory.height, 96);
     this.budgetWidth = this.budget.clientWidth;
     this.last = null;
   }
@@ -61,8 +61,8 @@ class Panel {
   // The texts around the pictures; called a few times a second while playing.
   words(view) {
     const { world, stays } = view, m = world.machine, sums = this.sums ?? { decodes: 0, prefill: 0, who: [] }, status = urgentStatus(view);
-    const buffer = bufferText(view), idle = buffer ? `, **${count(buffer.idle)}** of them in the buffer` : "";
-    say(this.memoryCap[0], m.kv > 2 ** 30 ? "KV memory, unlimited" : `KV memory, ${count(world.capacity)} blocks`);
+    const buffer = bufferText(view), idle = buffer ? `, **${count(Math.min(buffer.idle, view.free))}** of it kept` : "";
+    say(this.memoryCap[0], m.kv > 2 ** 30 ? "KV memory, unlimited" : this.memory.width < 330 && idle ? `KV memory, ${count(world.capacity)}` : `KV memory, ${count(world.capacity)} blocks`);
     sayRich(this.memoryCap[1], `**${count(view.free)}** free${this.narrow ? "" : idle}`);
     say(this.laneCap[0], this.laneWidth < 190 ? "Batch" : `Batch, last ${BACK} iterations`);
     sayRich(this.laneCap[1], `**${stays.length}** of ${count(m.seats)} seats`);
@@ -135,7 +135,7 @@ class Panel {
 
   keptHeight() {
     const edge = this.world.cells - this.world.keptCells, row = Math.floor(edge / COLUMNS);
-    return ((this.memory.rows - row) * this.memory.ch) / this.memory.scale;
+    return ((this.memory.rows - row) * this.memory.ch) / this.memory.ratio;
   }
 
   middle(view) {

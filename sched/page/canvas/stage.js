@@ -68,21 +68,22 @@ class Stage {
     this.worst = this.worlds[0].worst();
     const first = this.seen === undefined;
     this.seen = true;
-    if (head.focus && first) this.pin(head.focus);
-    if (first || (head.t !== null && head.t !== undefined && head.t !== this.told)) this.begin(head, first);
+    if (first || head.number !== this.number) this.begin(head);
+    this.number = head.number;
     this.t = Math.min(this.t, this.end);
-    this.told = head.t;
     this.root.classList.remove("stale");
     this.resize();
     window.__stage = this;
     window.__ready = (window.__ready ?? 0) + 1;
   }
 
-  begin(head, first) {
-    if (typeof head.t === "number") this.t = head.t;
+  begin(head) {
+    this.playing = false;
+    this.pin(head.focus ?? null);
+    if (typeof head.t === "number") this.t = this.told = head.t;
     else if (this.worst) this.t = still() ? this.worst.from + 0.62 * (this.worst.to - this.worst.from) : Math.max(0, this.worst.from - 2);
     this.window = null;
-    if (first && head.play && this.worst && !still()) { this.stopAt = this.worst.to; requestAnimationFrame(() => this.play(true, true)); }
+    if (head.play && this.worst && !still()) { this.stopAt = this.worst.to; requestAnimationFrame(() => this.play(true, true)); }
   }
 
   resize() {
@@ -199,7 +200,7 @@ class Stage {
   // Between inversions the flag stays with the last incident's main culprit while it is in view.
   lastCulprit() {
     let found = null;
-    for (const one of this.worlds[0].incidents) if (one.from_s <= this.window[1] && one.to_s >= this.window[0] && one.culprits?.length && (found === null || one.from_s <= this.t)) found = one.culprits[0].id;
+    for (const [from, to, name] of this.head.culprits?.[0] ?? []) if (from <= this.window[1] && to >= this.window[0] && (found === null || from <= this.t)) found = name;
     const r = found === null ? -1 : this.worlds[0].names.indexOf(found);
     return r < 0 ? null : r;
   }

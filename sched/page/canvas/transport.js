@@ -11,7 +11,7 @@ Object.assign(Stage.prototype, {
     cancelAnimationFrame(this.frame);
     this.before = null;
     if (on) this.frame = requestAnimationFrame((now) => this.tick(now));
-    else { this.show(true); this.tell(); }
+    else { this.show(true); if (!this.silent) this.tell(); this.silent = false; }
   },
 
   tick(now) {
@@ -21,7 +21,7 @@ Object.assign(Stage.prototype, {
     this.before = now;
     this.t += (still() ? 0.25 : passed) * this.speed;
     const stop = this.stopAt ?? this.end;
-    if (this.t >= stop) { this.t = stop; this.play(false); return; }
+    if (this.t >= stop) { this.t = stop; this.silent = this.stopAt !== null; this.play(false); return; }
     const began = performance.now();
     this.show(false, now);
     this.frames++;
@@ -50,14 +50,17 @@ Object.assign(Stage.prototype, {
   // Held keys and drags would send dozens of times: the last one counts.
   settle() { clearTimeout(this.settling); this.settling = setTimeout(() => { if (!this.playing) this.tell(); }, 350); },
 
+  // The playhead glides, and the window with it, so that what led here and what follows are both in view.
   jump(t) {
     if (this.playing) this.play(false);
-    const from = this.t, to = Math.max(0, Math.min(this.end, t)), began = performance.now();
+    const from = this.t, to = Math.max(0, Math.min(this.end, t)), began = performance.now(), [a, b] = this.window, length = b - a;
+    const inView = to > a + 0.2 * length && to < a + 0.7 * length, [c] = inView ? [a] : this.clampWindow([to - 0.46 * length, to + 0.54 * length]);
     cancelAnimationFrame(this.glide);
-    if (still()) { this.go(to); return; }
+    const place = (share) => { this.window = [a + (c - a) * share, a + (c - a) * share + length]; this.t = from + (to - from) * share; };
+    if (still()) { place(1); this.go(to); return; }
     const step = (now) => {
-      const share = Math.min(1, (now - began) / 220);
-      this.t = from + (to - from) * (1 - (1 - share) ** 3);
+      const share = Math.max(0, Math.min(1, (now - began) / 220));
+      place(1 - (1 - share) ** 3);
       this.show(share === 1);
       if (share < 1) this.glide = requestAnimationFrame(step); else this.settle();
     };
@@ -74,9 +77,9 @@ Object.assign(Stage.prototype, {
   },
 
   inversion(direction) {
-    const found = this.worlds.find((world) => world.incidents.length);
+    const found = this.worlds.find((world) => world.episodes.length);
     if (!found) return;
-    const starts = found.incidents.map((one) => one.from_s + Math.min(0.05, (one.to_s - one.from_s) / 2)).sort((a, b) => a - b);
+    const starts = found.episodes.map(([from, to]) => from + Math.min(0.05, (to - from) / 2));
     const next = direction > 0 ? starts.find((start) => start > this.t + 1e-3) ?? starts[0] : starts.filter((start) => start < this.t - 1e-3).at(-1) ?? starts.at(-1);
     this.jump(next);
   },
@@ -89,7 +92,7 @@ Object.assign(Stage.prototype, {
 
   nextUrgent() {
     const waiting = this.views[0].waiting.filter(([r]) => this.worlds[0].isUrgent(r)).map(([r]) => r);
-    if (waiting.length) this.pin(waiting[(waiting.indexOf(this.pinned) + 1) % waiting.length]);
+    if (waiting.length) this.choose(waiting[(waiting.indexOf(this.pinned) + 1) % waiting.length]);
   },
 
   pin(request) {
@@ -97,6 +100,9 @@ Object.assign(Stage.prototype, {
     if (this.pinned !== null && this.pinned < 0) this.pinned = null;
     if (this.p) this.show(true);
   },
+
+  // What a person chose to look at goes into the link, like the playhead.
+  choose(request) { this.pin(request); this.api?.setStateValue?.("focus", this.pinned === null ? null : this.worlds[0].names[this.pinned]); },
 
   setSpeed(speed) {
     this.speed = speed;
@@ -116,7 +122,7 @@ Object.assign(Stage.prototype, {
       " ": () => this.play(!this.playing), ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1), PageDown: () => this.go(this.t + 1), PageUp: () => this.go(this.t - 1),
       Home: () => this.go(0), End: () => this.go(this.end), n: () => this.inversion(1), p: () => this.inversion(-1), w: () => this.worstWait(), f: () => this.nextUrgent(), b: () => this.wholeRun(),
       "[": () => this.setSpeed(SPEEDS[Math.max(0, SPEEDS.indexOf(this.speed) - 1)]), "]": () => this.setSpeed(SPEEDS[Math.min(2, SPEEDS.indexOf(this.speed) + 1)]),
-      t: () => this.toggleTable(), "?": () => { this.moreKeys.hidden = !this.moreKeys.hidden; }, Escape: () => this.pin(null),
+      t: () => this.toggleTable(), "?": () => { this.moreKeys.hidden = !this.moreKeys.hidden; }, Escape: () => this.choose(null),
     }[event.key];
     if (!act || (event.key === " " && event.target.tagName === "BUTTON" && event.target !== this.playButton)) return;
     event.preventDefault();
@@ -137,7 +143,7 @@ Object.assign(Stage.prototype, {
     this.ganttCanvas.addEventListener("pointerleave", () => this.point(null));
     this.ganttCanvas.addEventListener("wheel", (event) => this.zoom(event), { passive: false });
     this.panels.forEach((panel) => this.overPanel(panel));
-    const goto = (event) => { this.jump(event.detail.t); if (event.detail.focus) this.pin(event.detail.focus); this.root.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" }); };
+    const goto = (event) => { this.jump(event.detail.t); if (event.detail.focus) this.choose(event.detail.focus); this.root.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" }); };
     const busy = () => this.root.classList.add("stale");
     window.addEventListener("sched:goto", goto);
     this.unlisten = () => window.removeEventListener("sched:goto", goto);
@@ -186,7 +192,7 @@ Object.assign(Stage.prototype, {
     if (!state.up) return;
     if (state.moved) { this.settle(); return; }
     const hit = this.gantt.at(x, y, this.window);
-    if (hit !== null) this.pin(hit === this.pinned ? null : hit); else if (x > GUTTER) this.go(t);
+    if (hit !== null) this.choose(hit === this.pinned ? null : hit); else if (x > GUTTER) this.go(t);
   },
 
   overGantt(event) {
@@ -213,9 +219,9 @@ Object.assign(Stage.prototype, {
     for (const [canvas, of] of [[panel.memoryCanvas, inMap], [panel.laneCanvas, inLanes]]) {
       canvas.addEventListener("pointermove", (event) => this.point(of(event), null, null, panel, event));
       canvas.addEventListener("pointerleave", () => this.point(null));
-      canvas.addEventListener("click", (event) => { const r = of(event); if (r !== null) this.pin(r === this.pinned ? null : r); });
+      canvas.addEventListener("click", (event) => { const r = of(event); if (r !== null) this.choose(r === this.pinned ? null : r); });
     }
-    panel.chips.addEventListener("click", (event) => { const r = event.target.closest?.(".chip")?._request; if (r !== undefined) this.pin(r === this.pinned ? null : r); });
+    panel.chips.addEventListener("click", (event) => { const r = event.target.closest?.(".chip")?._request; if (r !== undefined) this.choose(r === this.pinned ? null : r); });
   },
 
   // One request under the pointer is outlined everywhere at once.

@@ -34,7 +34,8 @@ function othersWaiting({ world, waiting, t }, except, level) {
   }
   if (!groups.size) return "";
   const total = [...groups.values()].reduce((a, b) => a + b, 0);
-  return `${listed([...groups].map(([name, k]) => `${count(k)} ${name}`), 3)} ${total === 1 ? "waits" : "wait"}${except === null ? "" : " instead"}, ${span(longest)} at most.`;
+  const who = listed([...groups].map(([name, k]) => `${count(k)} ${name}`), 3);
+  return `${who} ${total === 1 ? "request waits" : "requests wait"}${except === null ? "" : " instead"}, ${span(longest)} at most.`;
 }
 
 function waitingCaption(view, r, since, until) {
@@ -43,9 +44,8 @@ function waitingCaption(view, r, since, until) {
   if (cause === 0 && t - since < 0.5) parts.push(`**${name} came ${span(t - since)} ago** and waits for the iteration in progress.`);
   else if (cause === 4) parts.push(`**${name} waits for tokens:** the budget of ${count(world.machine.budget)} is used up by requests already in the batch.`);
   else if (cause === 5) parts.push(`**${name} waits for a seat:** all ${count(world.machine.seats)} are taken.`);
-  else if (cause === 2) parts.push(`**${name} needs ${count(needs)} blocks, ${count(view.free)} are free,** but kept from it.`);
+  else if (cause === 2) parts.push(heldBack(view, r, needs));
   else if (cause === 1) parts.push(`**${name} needs ${count(needs)} blocks, ${count(view.free)} are free.** Urgent work before it holds the rest.`);
-  else if (cause === 6) parts.push(`**${name} can never fit.**`);
   else parts.push(`**${name} needs ${count(needs)} blocks, ${count(view.free)} ${view.free === 1 ? "is" : "are"} free.**`);
   if (holder !== null && (INVERSION[cause] || cause < 0)) {
     const held = `${world.names[world.stays.request[holder]]} holds ${count(view.state.held[holder])}`;
@@ -58,15 +58,21 @@ function waitingCaption(view, r, since, until) {
   return parts.join(" ").trim();
 }
 
+// It would fit, yet the policy keeps it out: something is set aside, or somebody before it in the queue does not fit.
+function heldBack(view, r, needs) {
+  const { world } = view, name = world.names[r], fits = `**${name} would fit (${count(needs)} blocks, ${count(view.free)} free)`;
+  const before = view.waiting.filter(([one, since]) => one !== r && since <= world.requests.arrival[r] && world.needs(one) > view.free);
+  const worst = before.sort((a, b) => world.needs(b[0]) - world.needs(a[0]))[0];
+  if (worst) return `${fits}, but waits its turn:** ${world.names[worst[0]]} stands before it and needs ${count(world.needs(worst[0]))}.`;
+  return `${fits},** but what is free is kept from it.`;
+}
+
 function runningCaption(view, r, stay) {
   const { world, t } = view, name = world.names[r], late = world.stays.from[world.firstStay[r]] - world.requests.arrival[r];
-  const edge = world.cells - world.keptCells;
-  let inBuffer = false;
-  if (world.keptCells) for (let c = edge; c < world.cells; c++) if (view.state.owner[c] === stay) { inBuffer = true; break; }
   const { victim, beneficiary, at } = world.preempted;
   let gave = 0;
   for (let k = 0; k < at.length; k++) if (beneficiary[k] === r && victim[k] !== r && at[k] <= t) gave++;
-  const where = inBuffer && world.isUrgent(r) ? ", in the buffer" : "";
+  const where = world.kept && world.isUrgent(r) && late < 0.1 ? ", in the buffer" : "";
   const price = gave ? `: ${plural(gave, world.kept?.lend ? "borrower" : "request")} gave ${gave === 1 ? "its" : "their"} blocks back and will run again.` : ".";
   const others = othersWaiting(view, r, world.requests.level[r]);
   return `**${name} started ${span(late)} after it arrived**${where}${price} ${others}`.trim();
@@ -86,9 +92,9 @@ function caption(view, focus) {
 }
 
 function quietCaption(view) {
-  const { world, t } = view, next = world.incidents.find((one) => one.from_s > t);
+  const { world, t } = view, next = world.episodes.find(([from]) => from > t);
   const others = othersWaiting(view, null, 0);
-  const ahead = next ? ` Next inversion at ${Number(next.from_s.toFixed(2))}${NARROW_NO_BREAK}s.` : world.incidents.length ? " No inversion lies ahead." : " This run has no inversion.";
+  const ahead = next ? ` Next inversion at ${Number(next[0].toFixed(2))}${NARROW_NO_BREAK}s.` : world.episodes.length ? " No inversion lies ahead." : " This run has no inversion.";
   if (view.idle && !view.waiting.length) return `**The engine is idle.**${ahead}`;
   return `**No urgent request waits.** ${others}${ahead}`.trim();
 }
@@ -101,17 +107,10 @@ function urgentStatus(view) {
   return { text: `${urgent.length} urgent waiting, ${span(longest)}`, kind: inverted ? "bad" : "plain" };
 }
 
-// What the buffer holds now, counted from the cells that are shown.
+// What the buffer holds now, by the policy's own count.
 function bufferText(view) {
-  const { world, state } = view;
-  if (!world.keptCells) return null;
-  let urgent = 0, others = 0;
-  for (let c = world.cells - world.keptCells; c < world.cells; c++) {
-    if (state.owner[c] === FREE) continue;
-    if (world.isUrgent(world.stays.request[state.owner[c]])) urgent++; else others++;
-  }
-  const k = world.perCell, idle = world.kept.kv - (urgent + others) * k;
-  return { text: `buffer: ${count(urgent * k)} urgent, ${count(others * k)} ${world.kept.lend ? "lent" : "others"}, ${count(Math.max(0, idle))} idle`, idle: Math.max(0, idle) };
+  const now = view.world.buffer(view.state);
+  return now && { ...now, text: `buffer: ${count(now.urgent)} urgent, ${count(now.lent)} ${view.world.kept.lend ? "lent" : "others"}, ${count(now.idle)} idle` };
 }
 
 // One line about a request, for the hover label and the table.

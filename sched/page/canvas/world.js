@@ -3,8 +3,8 @@
 const DECODE = 1, PREFILL = 0;
 const FREE = -1;
 const MOST_CELLS = 4000;                     // above that a cell stands for several blocks of one owner
-const INVERSION = [false, false, false, true, true, true, false];       // by cause code
-const CAUSE = ["the iteration in progress", "urgent work before it", "what is kept for others", "KV memory", "tokens", "seats", "never fits"];
+const INVERSION = [false, false, false, true, true, true];       // by cause code
+const CAUSE = ["the iteration in progress", "urgent work before it", "what is kept for others", "KV memory", "tokens", "seats"];
 
 // Index of the last value <= x in a sorted array, -1 if there is none.
 function lastAtMost(values, x, low = 0, high = values.length) {
@@ -19,7 +19,7 @@ class World {
   constructor(run) {
     const head = run.head;
     Object.assign(this, { head, machine: head.machine, end: head.end_s, requests: run.requests, stays: run.stays,
-      pieces: run.pieces, preempted: run.preempted, waits: run.waits, incidents: head.incidents });
+      pieces: run.pieces, preempted: run.preempted, waits: run.waits });
     this.n = this.requests.arrival.length;
     this.nStays = this.stays.request.length;
     this.names = head.ids ?? head.numbers.split(",").map((number, r) => `${head.classes[this.requests.cls[r]]}-${number}`);
@@ -148,12 +148,12 @@ class World {
   }
 
   blank() {
-    return { i: -1, grant: 0, release: 0, owner: new Int32Array(this.cells).fill(FREE), held: new Int32Array(this.nStays),
-      cellsOf: new Int32Array(this.nStays), hint: [0, 0], changed: [] };
+    return { i: -1, grant: 0, release: 0, stamp: 0, owner: new Int32Array(this.cells).fill(FREE), stamps: new Int32Array(this.cells),
+      held: new Int32Array(this.nStays), cellsOf: new Int32Array(this.nStays), low: 0, high: this.cells - 1, changed: [] };
   }
 
   // The memory map as it stands in iteration i. Cells keep their place: a block takes the lowest free cell when it is
-  // granted (urgent blocks look in the buffer first, others there last) and keeps it until it is given back.
+  // granted (where there is a buffer, an urgent block takes the highest) and keeps it until it is given back.
   seek(i, idle = false) {
     const s = this.state, releaseTo = idle ? i + 1 : i;
     if (i < s.i || (i === s.i && s.idle && !idle)) this.restore(i);
@@ -189,37 +189,41 @@ class World {
   }
 
   giveBack(s) {
-    const now = this.state, edge = this.cells - this.keptCells;
+    const now = this.state;
     let left = now.cellsOf[s];
     for (let c = 0; left > 0 && c < this.cells; c++) {
       if (now.owner[c] !== s) continue;
       now.owner[c] = FREE;
       now.changed.push(c, s);
       left--;
-      const zone = c >= edge ? 1 : 0;
-      if (c < now.hint[zone]) now.hint[zone] = c;
+      if (c < now.low) now.low = c;
+      if (c > now.high) now.high = c;
     }
     now.cellsOf[s] = now.held[s] = 0;
   }
 
   take(s, blocks) {
-    const now = this.state, edge = this.cells - this.keptCells;
+    const now = this.state, fromTop = this.kept && this.isUrgent(this.stays.request[s]);
     now.held[s] += blocks;
     const want = this.perCell === 1 ? now.held[s] : Math.max(1, Math.round(now.held[s] / this.perCell));
-    const zones = this.isUrgent(this.stays.request[s]) ? [1, 0] : [0, 1];
     for (; now.cellsOf[s] < want; now.cellsOf[s]++) {
-      let cell = -1;
-      for (const zone of zones) {
-        const stop = zone ? this.cells : edge;
-        let c = Math.max(now.hint[zone], zone ? edge : 0);
-        while (c < stop && now.owner[c] !== FREE) c++;
-        now.hint[zone] = c;
-        if (c < stop) { cell = c; break; }
-      }
-      if (cell < 0) return;                    // rounding of cells that stand for several blocks
+      if (fromTop) while (now.high >= 0 && now.owner[now.high] !== FREE) now.high--;
+      else while (now.low < this.cells && now.owner[now.low] !== FREE) now.low++;
+      const cell = fromTop ? now.high : now.low;
+      if (cell < 0 || cell >= this.cells) return;                          // rounding of cells that stand for several blocks
       now.owner[cell] = s;
+      now.stamps[cell] = ++now.stamp;
       now.changed.push(cell, FREE);
     }
+  }
+
+  // The buffer by the policy's own count, in blocks: what urgent requests use of it, what is on loan, what lies idle.
+  buffer(state) {
+    if (!this.kept) return null;
+    let urgent = 0, others = 0;
+    for (let s = 0; s < this.nStays; s++) if (state.held[s]) { if (this.isUrgent(this.stays.request[s])) urgent += state.held[s]; else others += state.held[s]; }
+    const size = this.kept.kv, lent = Math.min(size, Math.max(0, others - (this.capacity - size))), used = Math.min(urgent, size - lent);
+    return { urgent: used, lent, idle: Math.max(0, size - lent - used) };
   }
 
   // Waiting intervals of all requests, by their start: arrival to admission, eviction to return.
@@ -241,8 +245,13 @@ class World {
       request: Int32Array.from(rows, (w) => w[2]), stay: Int32Array.from(rows, (w) => w[3]) };
     this.inverted = [];
     const { request, from, to, cause } = this.waits;
-    for (let w = 0; w < request.length; w++) if (INVERSION[cause[w]]) this.inverted.push([from[w], to[w], request[w]]);
+    for (let w = 0; w < request.length; w++) if (INVERSION[cause[w]] && this.isUrgent(request[w])) this.inverted.push([from[w], to[w], request[w]]);
     this.inverted.sort((a, b) => a[0] - b[0]);
+    this.episodes = [];                        // stretches of time in which some urgent request waits in inversion
+    for (const [a, b] of this.inverted) {
+      const last = this.episodes.at(-1);
+      if (last && a <= last[1] + 1e-6) last[1] = Math.max(last[1], b); else this.episodes.push([a, b]);
+    }
   }
 
   // Who waits at time t, most urgent and oldest first: [request, since, until].
@@ -315,5 +324,5 @@ function counted(keys, size) {
 }
 
 function pick(values, order) { return Int32Array.from(order, (k) => values[k]); }
-function freeze(s) { return { ...s, owner: s.owner.slice(), held: s.held.slice(), cellsOf: s.cellsOf.slice(), hint: [...s.hint], changed: [], idle: false }; }
+function freeze(s) { return { ...s, owner: s.owner.slice(), held: s.held.slice(), cellsOf: s.cellsOf.slice(), stamps: s.stamps.slice(), changed: [], idle: false }; }
 function thaw(s) { return freeze(s); }

@@ -1,0 +1,1 @@
+"""Data in, pictures out: what a run looks like, before any page."""

@@ -1,0 +1,41 @@
+// The verdict, the line that says what it rests on, and one card a policy. TOKENS and look.js come before it.
+
+const SIDES = ["A", "B"];
+
+function verdictNode(parts) {
+  return el("p", { class: "verdict" }, ...parts.map(([text, kind]) => (kind ? el("b", { class: kind }, text) : text)));
+}
+
+function strip(card, low, high) {
+  const at = (s) => `${(100 * Math.log(Math.min(high, Math.max(low, s)) / low)) / Math.log(high / low)}%`;
+  const node = el("div", { class: "strip", "aria-hidden": "true" }, el("i", { class: "axis" }));
+  if (card.goal_s !== null) { const tick = el("i", { class: "goal" }), label = el("span", {}, "goal"); tick.style.left = label.style.left = at(card.goal_s); node.append(tick, label); }
+  if (card.value_s !== null) { const dot = el("i", { class: card.met === false ? "missed" : "met" }); dot.style.left = at(card.value_s); node.append(dot); }
+  return node;
+}
+
+function cardNode(card, axis, choose) {
+  const buttons = SIDES.map((side) => {
+    const one = el("button", { type: "button", "aria-pressed": String(card.side === side), "aria-label": `Show ${card.title} as ${side}`, title: `Show as ${side}` }, side);
+    one.onclick = () => choose(card.key, side);
+    return one;
+  });
+  const goal = card.met === null ? null : el("span", { class: card.met ? "good" : "bad" }, icon(card.met ? "met" : "missed", 16), `${card.met ? "meets" : "misses"} ${card.goal}`);
+  const node = el("article", { class: `card${card.side ? " chosen" : ""}`, "aria-label": card.words, tabindex: "0", title: card.help },
+    el("header", {}, el("h3", {}, card.title), el("span", { class: "ab" }, ...buttons)),
+    el("div", { class: "value" }, el("b", {}, card.value), goal), strip(card, ...axis),
+    el("footer", {}, el("span", {}, card.left), el("span", {}, card.right)));
+  node.onkeydown = (event) => { if (event.key === "Enter" && event.target === node) choose(card.key, event.shiftKey ? "B" : "A"); };
+  return node;
+}
+
+export default function cards(api) {
+  const { parentElement, data, setTriggerValue } = api, root = parentElement.querySelector(".cards-root"), p = lookOf(root);
+  for (const name of ["bg", "surface", "line", "ink", "ink2", "ink3", "accent", "urgent", "culprit", "good"]) root.style.setProperty("--" + name, p[name]);
+  const values = data.cards.flatMap((card) => [card.value_s, card.goal_s]).filter((s) => s !== null && s > 0);
+  const axis = values.length ? [Math.min(...values) / 1.8, Math.max(...values) * 1.5] : [0.1, 10];
+  const row = el("div", { class: "cards", role: "group", "aria-label": "Policies" }, ...data.cards.map((card) => cardNode(card, axis, (key, side) => setTriggerValue("choose", { key, side }))));
+  const before = root.querySelector(".cards"), left = before?.scrollLeft ?? 0;
+  root.replaceChildren(verdictNode(data.verdict), el("p", { class: "trust" }, icon("met", 15), el("span", {}, data.trust)), row);
+  row.scrollLeft = before ? left : Math.max(0, (row.querySelector(".chosen")?.offsetLeft ?? 0) - row.offsetLeft - 2);
+}

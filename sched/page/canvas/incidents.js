@@ -1,0 +1,19 @@
+// The incidents as a real table; a row's button moves the stage to it. TOKENS and look.js come before it.
+
+export default function incidents(api) {
+  const { parentElement, data } = api, root = parentElement.querySelector(".incidents-root"), p = lookOf(root);
+  for (const name of ["bg", "surface", "line", "ink", "ink2", "ink3", "accent", "urgent", "regular", "batch", "culprit", "culpritBg"]) root.style.setProperty("--" + name, p[name]);
+  const longest = Math.max(1e-9, ...data.rows.map((row) => row.inversion_s)), heads = ["", "request", "from", "waited", "inversion", "", "share of its wait", "short of", "main culprits"];
+  const right = new Set([2, 3, 4, 6]);
+  const body = data.rows.map((row) => {
+    const go = el("button", { type: "button", "aria-label": `Show ${row.request} at ${row.from_s.toFixed(2)} seconds`, title: "Show on the stage" }, icon("play", 14));
+    go.onclick = () => window.dispatchEvent(new CustomEvent("sched:goto", { detail: { t: row.from_s + 0.6 * (row.to_s - row.from_s), focus: row.request } }));
+    const bar = el("i", { class: "bar" });
+    bar.style.width = `${(100 * row.inversion_s) / longest}%`;
+    const culprits = row.culprits.flatMap(([name, role, share], k) => [k ? ", " : "", classMark(role, 9), " ", k ? name : el("b", {}, name), ` ${Math.round(100 * share)}${NARROW_NO_BREAK}%`]);
+    return el("tr", {}, el("td", {}, go), el("th", { scope: "row" }, classMark(row.role, 10), " ", row.request), el("td", { class: "r" }, row.from_s.toFixed(2) + NARROW_NO_BREAK + "s"), el("td", { class: "r" }, span(row.waited_s)),
+      el("td", { class: "r strong" }, span(row.inversion_s)), el("td", { class: "bars" }, bar), el("td", { class: "r" }, `${Math.round(row.share * 100)}${NARROW_NO_BREAK}%`), el("td", {}, row.cause), el("td", { class: "who" }, ...culprits));
+  });
+  root.replaceChildren(el("p", { class: "lead" }, ...data.lead.map(([text, kind]) => (kind ? el("b", { class: kind }, text) : text))),
+    data.rows.length ? el("div", { class: "scroll" }, el("table", {}, el("caption", {}, data.caption), el("thead", {}, el("tr", {}, ...heads.map((name, k) => el("th", { scope: "col", class: right.has(k) ? "r" : null }, name)))), el("tbody", {}, ...body))) : "");
+}

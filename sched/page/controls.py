@@ -1,0 +1,153 @@
+"""One control for one value: made from the schema's description of it, the dotted path is its key."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from sched.external import Knob, field
+from sched.fields import ScenarioError
+from sched.page.state import set_values, shown
+from sched.plain import join_path, value_text
+from sched.scenario import Scenario, known_policies, preset
+
+MARKS = ("▲", "●", "■")
+ROLES = ("urgent", "regular", "batch")
+
+
+def value_at(scenario: Scenario, path: tuple[str, ...]) -> Any:
+    """The value at a path whose members go by name; what a policy or tenant does not say is its default."""
+    node: Any = scenario
+    if path[0] in known_policies():
+        path = ("policies", *path)
+    for place, part in enumerate(path):
+        if isinstance(node, tuple):
+            node = next(one for one in node if getattr(one, "name", None) == part)
+        elif isinstance(node, dict):
+            node = node.get(part)
+        else:
+            node = getattr(node, part)
+        if node is None:
+            return None if place + 1 == len(path) or path[0] != "tenants" else 1.0
+    return node
+
+
+def roles(scenario: Scenario) -> dict[str, int]:
+    """The look of each class: 0 the most urgent level, 2 the least urgent one, 1 between."""
+    sign = 1 if scenario.urgency == "low_first" else -1
+    urgency: dict[str, int] = {}
+    for one in scenario.traffic:
+        urgency[one.name] = sign * one.priority
+    for request in scenario.requests:
+        urgency[request.class_name] = min(sign * request.priority, urgency.get(request.class_name, 2**40))
+    if not urgency:
+        return {}
+    first, last = min(urgency.values()), max(urgency.values())
+    return {name: 0 if level == first else 2 if level == last else 1 for name, level in urgency.items()}
+
+
+def usual(scenario: Scenario, path: tuple[str, ...], fallback: Any) -> Any:
+    """The value in the scenario this one was made from: a slider's range does not move with its knob."""
+    try:
+        base = preset(*_name_and_revision(scenario.link_base))
+        value = value_at(base, path)
+    except (ScenarioError, StopIteration, AttributeError):
+        value = None
+    return fallback if value is None else value
+
+
+def _name_and_revision(base: str) -> tuple[str, int | None]:
+    name, _, revision = base.partition("@")
+    return name, int(revision) if revision else None
+
+
+def _nice(value: float) -> float:
+    """The next 1, 2, 3, 5 or 8 times a power of ten."""
+    power = 10 ** math.floor(math.log10(value))
+    return float(next(power * k for k in (1, 2, 3, 5, 8, 10) if power * k >= value * (1 - 1e-9)))
+
+
+def _range(knob: Knob, value: float, usual: float) -> tuple[float, float, float]:
+    """Low, high and step of a slider: what the schema allows, no further than four times the usual value."""
+    step = float(knob.step or 1)
+    low = step if knob.low is None or (knob.low == 1 and step > 1) else float(knob.low)
+    high = min(knob.high if knob.high is not None else math.inf, _nice(4 * max(usual, step)))
+    return min(low, value), max(high, value), step
+
+
+def _text(value: Any) -> str:
+    return value_text(float(f"{value:.10g}") if isinstance(value, float) else value)
+
+
+def changed(key: str, path: str, turn: Callable[[Any], Any] | None = None) -> None:
+    value = st.session_state[key]
+    set_values({path: _text(turn(value) if turn else value)})
+
+
+def titled(knob: Knob) -> str:
+    """The title with the unit, where the title does not say it already."""
+    unit = "" if knob.unit.startswith("of ") or knob.unit.lower() in knob.title.lower() else knob.unit
+    return f"{knob.title}, {unit}" if unit else knob.title
+
+
+def slider(
+    path: tuple[str, ...], label: str | None = None, *, value: Any = None, off: str | None = None
+) -> None:
+    """A slider for a number of the schema.
+
+    `value` stands in where the scenario leaves it to the hardware; `off` says why it cannot be moved now.
+    """
+    key = join_path(path)
+    knob = field(key)
+    now = None if off else value_at(shown().scenario, path)
+    now = next(one for one in (now, value, knob.default, knob.low) if one is not None)
+    cast = int if knob.type.startswith("whole") else float
+    low, high, step = _range(knob, float(now), float(usual(shown().scenario, path, now)))
+    st.session_state[key] = cast(now)
+    unit = "percent" if knob.unit.startswith("of ") else None
+    bounds = (
+        f" {knob.bounds.capitalize()}{' ' + knob.unit if knob.unit and not unit else ''}."
+        if knob.bounds
+        else ""
+    )
+    st.slider(
+        label or titled(knob),
+        cast(low),
+        cast(high),
+        step=cast(step),
+        key=key,
+        help=off or knob.help + bounds,
+        format=unit or ("%d" if cast is float and step >= 1 else None),
+        disabled=off is not None,
+        on_change=changed,
+        args=(key, key),
+    )
+
+
+def entry(path: tuple[str, ...], label: str | None = None, kind: str | None = None) -> None:
+    """Any other value: a switch, a choice, a number that may be absent, a text."""
+    key = join_path(path)
+    knob = field(key, kind)
+    now = value_at(shown().scenario, path)
+    title = label or titled(knob)
+    common: dict[str, Any] = {"key": key, "help": knob.help, "on_change": changed, "args": (key, key)}
+    st.session_state[key] = now
+    if knob.type == "true or false":
+        st.toggle(title, **common)
+    elif knob.type == "choice":
+        st.selectbox(title, knob.choices, **common)
+    elif knob.type == "text":
+        st.text_input(title, **common)
+    elif isinstance(now, int | float | None) and ("number" in knob.type):
+        cast = int if knob.type.startswith("whole") else float
+        st.session_state[key] = None if now is None else cast(now)
+        st.number_input(
+            title,
+            min_value=None if knob.low is None else cast(knob.low),
+            max_value=None if knob.high is None or knob.high > 2**53 else cast(knob.high),
+            step=cast(knob.step or (1 if cast is int else 0.01)),
+            placeholder="none",
+            format=None if cast is int else "%g",
+            **common,
+        )

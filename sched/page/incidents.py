@@ -1,0 +1,62 @@
+"""The list of incidents under A: who waited for whom, how long, and what was short."""
+
+from typing import Any
+
+from sched.page.cards import parts, seconds
+from sched.page.component import component
+from sched.page.controls import roles
+from sched.page.results import MOST_INCIDENTS, Incident, Result
+from sched.page.state import Shown
+from sched.page.titles import title
+
+NARROW = "\u202f"
+
+
+def _lead(now: Shown, found: dict[str, tuple[Incident, ...]], name: str) -> str:
+    """What the inversions cost in all, and how much of it the worst one made."""
+    mine = found[now.a]
+    total = sum(one.inversion_s for one in mine)
+    if not mine:
+        return f"{name.capitalize()} lost nothing to inversion under A, {title(now.scenario, now.a)}."
+    worst = max(mine, key=lambda one: one.inversion_s)
+    share = f"{100 * worst.inversion_s / total:.0f}{NARROW}%" if total else "0"
+    text = f"{name.capitalize()} lost **{seconds(total)}** to inversion under A; "
+    if len(mine) > 1:
+        text += f"**bad: {worst.request} alone waited {seconds(worst.inversion_s)}, {share} of it**"
+    else:
+        text += f"**bad: all of it by {worst.request}**"
+    other = sum(one.inversion_s for one in found[now.b])
+    return text + (f". Under B it lost **{seconds(other)}**." if now.a != now.b else ".")
+
+
+def incidents(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]], name: str) -> None:
+    """The table. A row's button takes the stage there, without the server."""
+    look, classes = roles(now.scenario), _classes(runs[now.a])
+    rows: list[dict[str, Any]] = [
+        {
+            "request": one.request,
+            "role": look.get(one.class_name, 0),
+            "from_s": one.from_s,
+            "to_s": one.to_s,
+            "waited_s": one.waited_s,
+            "inversion_s": one.inversion_s,
+            "share": min(1.0, one.inversion_s / one.waited_s) if one.waited_s else 0.0,
+            "cause": one.cause,
+            "culprits": [(who, look.get(classes.get(who, ""), 2), part) for who, part in one.culprits],
+        }
+        for one in sorted(found[now.a], key=lambda one: one.from_s)
+    ]
+    caption = f"Incidents under {title(now.scenario, now.a)}"
+    if len(rows) == MOST_INCIDENTS:
+        caption += f", the {MOST_INCIDENTS} worst"
+    component("incidents")(
+        data={"lead": parts(_lead(now, found, name)), "rows": rows, "caption": caption}, key="incidents"
+    )
+
+
+def _classes(run: Result) -> dict[str, str]:
+    listed = run.log.requests
+    return {
+        one: listed.class_names[index]
+        for one, index in zip(listed.ids, listed.class_index.tolist(), strict=True)
+    }

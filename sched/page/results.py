@@ -1,0 +1,126 @@
+"""Runs, kept while they may be asked for again: one entry per policy and scenario, never per session."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from sched.engine import simulate
+from sched.external import link
+from sched.figures.payload import pack_run
+from sched.inversion import Inversion, analyse
+from sched.log import Log
+from sched.metrics import summary
+from sched.model import PS_PER_S
+from sched.scenario import Scenario, known_policies
+
+LARGE = 5000
+"""Above this many requests the policies run one by one under a progress bar; a change interrupts them."""
+MOST_INCIDENTS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One run of one policy and what is derived from it. Shared by all sessions: nothing in it changes."""
+
+    log: Log
+    inversion: Inversion
+    summary: dict[str, Any]
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """A stretch of an urgent request's wait in which lower work was in its way; seconds."""
+
+    request: str
+    class_name: str
+    from_s: float
+    to_s: float
+    waited_s: float
+    inversion_s: float
+    cause: str
+    culprits: tuple[tuple[str, float], ...]
+    """Who made it wait, largest share first."""
+
+
+def alone(scenario: Scenario, key: str) -> Scenario:
+    """The scenario with this policy only: what its run depends on."""
+    return scenario.changed(policies={key: scenario.policies[key]})
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _result(form: str, key: str, _scenario: Scenario) -> Result:
+    log = simulate(_scenario, key)
+    inversion = analyse(log)
+    return Result(log, inversion, summary(_scenario, log, inversion), pack_run(log, inversion))
+
+
+def result(scenario: Scenario, key: str) -> Result:
+    """The run of one policy; `form` is the scenario's external form, which is what the run is kept under."""
+    one = alone(scenario, key)
+    return _result(link(one), key, one)
+
+
+def results(scenario: Scenario) -> dict[str, Result]:
+    """All policies compared. A large scenario shows how far it is, and stops when something is changed."""
+    keys = list(scenario.policies)
+    if expected_requests(scenario) <= LARGE:
+        return {key: result(scenario, key) for key in keys}
+    found: dict[str, Result] = {}
+    bar = st.progress(0.0)
+    for done, key in enumerate(keys):
+        bar.progress(done / len(keys), text=f"{known_policies()[key].title}, {done + 1} of {len(keys)}")
+        found[key] = result(scenario, key)
+    bar.empty()
+    return found
+
+
+def expected_requests(scenario: Scenario) -> float:
+    """About how many requests the scenario has."""
+    drawn = sum(
+        min(one.rate_per_s * scenario.duration_s, one.max_requests or np.inf) for one in scenario.traffic
+    )
+    return float(drawn + sum(one.count for one in scenario.requests) + (LARGE + 1 if scenario.trace else 0))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _incidents(form: str, key: str, _result: Result) -> tuple[Incident, ...]:
+    log, inversion = _result.log, _result.inversion
+    if not len(log.requests.ids):
+        return ()
+    found = inversion.incidents
+    urgent = np.flatnonzero(log.requests.priority[found.request] == log.requests.priority.min())
+    worst = urgent[np.argsort(-found.inversion_ps[urgent], kind="stable")[:MOST_INCIDENTS]]
+    return tuple(_incident(log, inversion, int(row)) for row in np.sort(worst))
+
+
+def incidents(scenario: Scenario, key: str) -> tuple[Incident, ...]:
+    """The worst incidents of urgent requests under a policy, in order of request and time."""
+    return _incidents(link(alone(scenario, key)), key, result(scenario, key))
+
+
+def _incident(log: Log, inversion: Inversion, row: int) -> Incident:
+    found = inversion.incidents
+    request, start, end = int(found.request[row]), int(found.from_ps[row]), int(found.to_ps[row])
+    total = inversion.culprits_between(request, start, end).total
+    whole = sum(total) or 1
+    first = sorted(range(len(total)), key=lambda one: -total[one])[:3]
+    spans = inversion.spans
+    inside = np.flatnonzero((spans.request == request) & (spans.from_ps >= start) & (spans.to_ps <= end))
+    length = spans.to_ps[inside] - spans.from_ps[inside]
+    short = {
+        words: int(length[(spans.code[inside] & bit) > 0].sum())
+        for bit, words in ((1, "KV memory"), (2, "tokens"), (4, "seats"))
+    }
+    return Incident(
+        log.requests.ids[request],
+        log.requests.class_names[int(log.requests.class_index[request])],
+        start / PS_PER_S,
+        end / PS_PER_S,
+        int(inversion.wait_ps[request]) / PS_PER_S,
+        int(found.inversion_ps[row]) / PS_PER_S,
+        max(short, key=lambda words: short[words]),
+        tuple((log.requests.ids[one], total[one] / whole) for one in first if total[one]),
+    )

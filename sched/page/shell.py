@@ -1,0 +1,53 @@
+"""The frame of the page: the bar with its views, and what is set up before any of them draws."""
+
+import streamlit as st
+
+from sched.page.about import about
+from sched.page.lab import lab
+from sched.page.state import arrive, write_address
+
+LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="132" height="28" viewBox="0 0 132 28">
+<rect x="2" y="4" width="9" height="9" rx="2" fill="{ink}"/><rect x="13" y="4" width="9" height="9" rx="2"
+fill="{dim}"/><rect x="2" y="15" width="9" height="9" rx="2" fill="{dim}"/><path d="M17.5 15l5 9h-10z"
+fill="{mark}"/><text x="31" y="19.5" font-family="system-ui,sans-serif" font-size="16" font-weight="600"
+fill="{ink}">Sched Lab</text></svg>"""
+STYLE = """
+[data-testid="stMainBlockContainer"] { padding: 4rem 26px 2rem; max-width: 1560px; }
+.stSidebar .stVerticalBlock { gap: 0.4rem; }
+.stSidebar .stExpander details { border: 0; background: none; }
+.stSidebar .stExpander summary { padding: 0.35rem 0; }
+.stSidebar [data-testid="stExpanderDetails"] { padding: 0 0 0.4rem; }
+.stSidebar .stSlider { margin-bottom: -0.35rem; }
+.st-key-heading > :first-child { flex: 1 1 120px; min-width: 0; }
+.st-key-heading > :first-child p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.st-key-heading > :first-child strong { font-size: 17px; }
+@media (max-width: 640px) {
+  [data-testid="stMainBlockContainer"] { padding: 4rem 16px 2rem; }
+  .st-key-heading > :first-child { flex-basis: 100%; }
+  .st-key-heading [data-testid="stCaptionContainer"] { display: none; }
+}
+@media (pointer: coarse) { [data-testid="stApp"] button { min-height: 44px; } }
+"""
+DARK = """
+[data-testid="stPopoverButton"][kind="primary"], [data-testid="stBaseButton-primary"] { color: #0E1117; }
+"""
+
+
+def page() -> None:
+    """The whole page: read the address, write it, draw the view."""
+    st.set_page_config("Sched Lab", page_icon="🚦", layout="wide", initial_sidebar_state="auto")
+    is_dark = st.context.theme.type == "dark"
+    ink, dim, mark = ("#EDF0F6", "#5A6478", "#5C97F7") if is_dark else ("#2B3A67", "#AEB6C8", "#1A56B8")
+    st.logo(LOGO.format(ink=ink, dim=dim, mark=mark), size="medium")
+    st.html(f"<style>\n{STYLE}{DARK if is_dark else ''}</style>")
+    views = [
+        st.Page(_lab, title="Lab", url_path="lab", default=True),
+        st.Page(about, title="About the model", url_path="about"),
+    ]
+    st.navigation(views, position="top").run()
+
+
+def _lab() -> None:
+    arrive()
+    write_address()
+    lab()

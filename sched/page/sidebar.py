@@ -1,0 +1,249 @@
+"""The sidebar: the questions people ask of a scheduler, in groups, and everything else under Expert."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from sched.cost import machine
+from sched.external import reference
+from sched.model import UNLIMITED_BLOCKS
+from sched.page.controls import MARKS, changed, entry, roles, slider, value_at
+from sched.page.state import Shown, set_values, show, shown, start, with_scenario
+from sched.plain import join_path
+from sched.scenario import Scenario, known_policies, preset, presets
+from sched.sources import Traffic
+
+SIMPLE_ENGINE = ("kv_blocks", "max_num_seqs", "max_num_batched_tokens")
+SIMPLE_RESCUE = ("kv", "tokens", "seats", "lend")
+
+
+def sidebar() -> None:
+    """All controls, in the sidebar."""
+    now = shown()
+    scenario, look = now.scenario, roles(now.scenario)
+    with st.sidebar:
+        _scenario_choice(scenario)
+        _mode(now)
+        with st.expander("Traffic", expanded=True, icon=":material/bolt:"):
+            _traffic(scenario, look)
+        with st.expander("Rescue buffer", expanded=True, icon=":material/shield:"):
+            _rescue(scenario)
+        with st.expander("Engine", expanded=True, icon=":material/memory:"):
+            _engine(scenario)
+        with st.expander("Ageing and weights", expanded=True, icon=":material/balance:"):
+            _ageing_and_weights(scenario)
+        with st.expander("Policies compared", expanded=True, icon=":material/rule:"):
+            _policies(scenario)
+        _seed(scenario)
+        if now.expert:
+            _expert(scenario, look)
+
+
+def _scenario_chosen() -> None:
+    now, chosen = shown(), preset(st.session_state["scenario"])
+    show(with_scenario(Shown(chosen, "", "", expert=now.expert, tab=now.tab), chosen))
+    start(shown())
+
+
+def _scenario_choice(scenario: Scenario) -> None:
+    """The ready scenarios, and a way back to the one that was changed."""
+    titles = {one.name: one.title for one in presets()}
+    name = scenario.link_base.partition("@")[0]
+    names = list(titles) if name in titles else [name, *titles]
+    st.session_state["scenario"] = name
+    st.selectbox(
+        "Scenario",
+        names,
+        key="scenario",
+        format_func=lambda one: titles.get(one, one),
+        on_change=_scenario_chosen,
+    )
+
+
+def _mode_chosen() -> None:
+    show(replace(shown(), expert=st.session_state["mode"] == "Expert"))
+
+
+def _mode(now: Shown) -> None:
+    st.session_state["mode"] = "Expert" if now.expert else "Simple"
+    st.segmented_control(
+        "Controls",
+        ["Simple", "Expert"],
+        key="mode",
+        required=True,
+        label_visibility="collapsed",
+        width="stretch",
+        on_change=_mode_chosen,
+    )
+
+
+def _traffic(scenario: Scenario, look: dict[str, int]) -> None:
+    """Rates by class; size and share of the long prompts."""
+    if not scenario.traffic:
+        st.caption("The requests of this scenario are written one by one.")
+        return
+    for one in scenario.traffic:
+        slider(("traffic", one.name, "rate_per_s"), f"{MARKS[look[one.name]]} {one.name}, requests/s")
+    sized = [
+        one
+        for one in scenario.traffic
+        if value_at(scenario, ("traffic", one.name, "prompt", "kind")) in MEANS
+    ]
+    if not sized:
+        return
+    long = max(sized, key=lambda one: float(value_at(scenario, ("traffic", one.name, "prompt", "mean"))))
+    slider(("traffic", long.name, "prompt", "mean"), f"{MARKS[look[long.name]]} {long.name}, prompt tokens")
+    if len(scenario.traffic) > 1:
+        _share(scenario, long, look)
+
+
+LAWS = ("arrivals", "prompt", "output")
+MEANS = ("lognormal", "gamma", "exponential")
+"""Laws of length that are given by their mean."""
+
+
+def _share(scenario: Scenario, long: Traffic, look: dict[str, int]) -> None:
+    """The share of long prompts among all requests: another handle on the rate of their class."""
+    key, path = f"share.{long.name}", join_path(("traffic", long.name, "rate_per_s"))
+    others = sum(one.rate_per_s for one in scenario.traffic if one is not long)
+    now = round(100 * long.rate_per_s / (others + long.rate_per_s), 1)
+    st.session_state[key] = now
+    st.slider(
+        f"{MARKS[look[long.name]]} {long.name}, share of requests",
+        min(0.5, now),
+        max(20.0, now),
+        step=0.5,
+        key=key,
+        format="%.1f %%",
+        help=f"Sets the rate of {long.name}; the other classes keep theirs.",
+        on_change=changed,
+        args=(key, path, lambda percent: float(f"{others * percent / (100 - percent):.4g}")),
+    )
+
+
+def _rescue(scenario: Scenario) -> None:
+    off = None if "rescue" in scenario.policies else "Add the rescue buffer under Policies compared."
+    for name in SIMPLE_RESCUE[:3]:
+        slider(("rescue", name), off=off)
+    if off:
+        st.caption(off)
+    else:
+        entry(("rescue", "lend"))
+
+
+def _engine(scenario: Scenario) -> None:
+    blocks = machine(scenario).kv_blocks
+    for name in SIMPLE_ENGINE:
+        if name == "kv_blocks" and blocks >= UNLIMITED_BLOCKS:
+            st.caption("KV memory: unlimited")
+        else:
+            slider(("engine", name), value=blocks if name == "kv_blocks" else None)
+
+
+def _ageing_and_weights(scenario: Scenario) -> None:
+    if "aging" in scenario.policies:
+        entry(("aging", "threshold_s"))
+    else:
+        off = "Add ageing under Policies compared."
+        st.number_input(
+            "Ageing threshold, s", value=None, disabled=True, help=off, key="aging.off", placeholder=off
+        )
+    tenants = [name for one in scenario.traffic for name in one.shares()] + [
+        one.tenant for one in scenario.requests
+    ]
+    for tenant in list(dict.fromkeys([*scenario.tenants, *tenants]))[:12]:
+        slider(("tenants", tenant, "weight"), f"Weight of {tenant}")
+
+
+def _policies_chosen() -> None:
+    keys = st.session_state["policies"]
+    set_values({"policies": ",".join(keys) if keys else "[]"})
+
+
+def _policies(scenario: Scenario) -> None:
+    known = known_policies()
+    st.session_state["policies"] = list(scenario.policies)
+    st.multiselect(
+        "Policies compared",
+        list(known),
+        key="policies",
+        format_func=lambda key: known[key].title,
+        label_visibility="collapsed",
+        on_change=_policies_chosen,
+    )
+
+
+def _another_seed() -> None:
+    set_values({"seed": str(shown().scenario.seed + 1)})
+
+
+def _seed(scenario: Scenario) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        entry(("seed",))
+        st.button(
+            "Another",
+            key="another_seed",
+            icon=":material/casino:",
+            on_click=_another_seed,
+            help="The next seed.",
+        )
+
+
+def _expert(scenario: Scenario, look: dict[str, int]) -> None:
+    """Every other value of this scenario, by part."""
+    with st.expander("Run", icon=":material/timer:"):
+        for name in ("duration_s", "warmup_s", "drain_s", "urgency", "annotate_after_s"):
+            entry((name,))
+    with st.expander("Engine, all of it", icon=":material/tune:"):
+        for knob in reference():
+            part, _, name = knob.path.partition(".")
+            if part == "engine" and "." not in name and name not in SIMPLE_ENGINE:
+                entry(("engine", name))
+    for one in scenario.traffic:
+        with st.expander(f"{MARKS[look[one.name]]} {one.name}, all of it"):
+            _class(scenario, one)
+    for key in scenario.policies:
+        if known_policies()[key].settings:
+            with st.expander(known_policies()[key].title, icon=":material/rule_settings:"):
+                for setting in known_policies()[key].settings:
+                    if not setting.table and (key, setting.name) not in TAKEN:
+                        entry((key, setting.name))
+
+
+TAKEN = {("aging", "threshold_s"), *(("rescue", name) for name in SIMPLE_RESCUE)}
+"""Shown among the simple controls already; a key is used once."""
+
+
+def _class(scenario: Scenario, one: Traffic) -> None:
+    """All knobs of a class that its laws have."""
+    long = f"{join_path(('traffic', one.name))}."
+    for knob in reference():
+        if not knob.path.startswith("traffic.<class>."):
+            continue
+        name = knob.path.removeprefix("traffic.<class>.")
+        part = name.partition(".")[0]
+        law = (
+            value_at(scenario, ("traffic", one.name, part, "kind"))
+            if part in ("arrivals", "prompt", "output")
+            else ""
+        )
+        if name in ("name", "rate_per_s", "tenants", "prefix") or (
+            knob.when and knob.when != f"kind = {law}"
+        ):
+            continue
+        if name == "prompt.mean" and long + name in st.session_state:
+            continue
+        if name in ("prompt.kind", "output.kind") or "points" in name:
+            continue
+        entry(
+            ("traffic", one.name, *name.split(".")),
+            label=_titled(name, knob.title, knob.unit),
+            kind=law or None,
+        )
+
+
+def _titled(name: str, title: str, unit: str) -> str:
+    part = name.partition(".")[0]
+    about = {"arrivals": "arrivals: ", "prompt": "prompt: ", "output": "output: "}.get(part, "")
+    words = f"{about}{title[:1].lower() + title[1:] if about else title}"
+    return f"{words}, {unit}" if unit else words

@@ -1,0 +1,45 @@
+"""The stage: two runs on one playhead, played in the browser."""
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from sched.figures.payload import pack_stage
+from sched.page.component import component
+from sched.page.results import Incident, Result
+from sched.page.state import Shown, show, shown
+from sched.page.titles import subtitle, title
+
+
+def _rested() -> None:
+    """The playhead came to rest: the link says where."""
+    value = st.session_state["stage"]["t"]
+    if value is not None:
+        show(replace(shown(), t=float(value)))
+
+
+def _focused() -> None:
+    show(replace(shown(), focus=st.session_state["stage"]["focus"] or None))
+
+
+def stage(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]]) -> None:
+    """Draw it. The playhead, the window and the focus live in the browser and survive new data."""
+    keys = [now.a, now.b] if now.a != now.b else [now.a]
+    arrival: dict[str, Any] = st.session_state["arrival"]
+    data = pack_stage(
+        [runs[key].payload for key in keys],
+        titles=[title(now.scenario, key) for key in keys],
+        subs=[subtitle(now.scenario, key) for key in keys],
+        culprits=[
+            [(one.from_s, one.to_s, one.culprits[0][0]) for one in found[key] if one.culprits] for key in keys
+        ],
+        **arrival,
+    )
+    component("stage")(
+        data=data,
+        key="stage",
+        default={"t": None, "focus": None},
+        on_t_change=_rested,
+        on_focus_change=_focused,
+    )

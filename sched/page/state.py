@@ -1,0 +1,173 @@
+"""What the screen shows, as one frozen value; the address bar says the same.
+
+The query is read by `sched.external` before any widget exists, and every widget is set from the scenario
+before it is drawn, so that neither can say something else than the other.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import parse_qsl
+
+import streamlit as st
+
+from sched.external import change, link, parse_link
+from sched.fields import ScenarioError
+from sched.scenario import Scenario, preset
+
+TABS = ("inversions", "queue")
+"""What may stand below the stage; the first one is open when a link does not say."""
+FIRST_CHOICE = ("backfill", "priority", "fcfs")
+"""Shown as A when nobody chose: the first of these that is compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A scenario and how it is looked at; `t` is None until somebody has stopped the replay somewhere."""
+
+    scenario: Scenario
+    a: str
+    b: str
+    t: float | None = None
+    focus: str | None = None
+    tab: str = TABS[0]
+    expert: bool = False
+    play: bool = False
+
+
+def default_pair(scenario: Scenario) -> tuple[str, str]:
+    """The two policies on the stage when nobody chose: a plain one, and the last that differs."""
+    keys = list(scenario.policies)
+    first = next((key for key in FIRST_CHOICE if key in keys), keys[0])
+    return first, next((key for key in reversed(keys) if key != first), first)
+
+
+def with_scenario(shown: Shown, scenario: Scenario) -> Shown:
+    """The same view of another scenario; a policy that is no longer compared leaves the stage."""
+    keys = list(scenario.policies)
+    first, second = default_pair(scenario)
+    a = shown.a if shown.a in keys else first if shown.b != first else second
+    b = shown.b if shown.b in keys else second if a != second else first
+    return replace(shown, scenario=scenario, a=a, b=b)
+
+
+def query_of(shown: Shown) -> str:
+    """The query of a link that opens exactly this."""
+    first, second = default_pair(shown.scenario)
+    return link(
+        shown.scenario,
+        a=shown.a if shown.a != first else None,
+        b=shown.b if shown.b != second else None,
+        view=shown.tab if shown.tab != TABS[0] else None,
+        t=shown.t,
+        focus=shown.focus,
+        expert="1" if shown.expert else None,
+        play="1" if shown.play else None,
+    )
+
+
+def _choice(view: Mapping[str, str], name: str, known: list[str]) -> str | None:
+    value = view.get(name)
+    if value is not None and value not in known:
+        raise ScenarioError(f"{name} = {value}: must be one of {', '.join(known)}", name)
+    return value
+
+
+def shown_by(query: Mapping[str, list[str]]) -> tuple[Shown, list[tuple[str, str]]]:
+    """What a link's query shows, and notes about it. Raises ScenarioError when it is not understood."""
+    scenario, view, notes = parse_link(query)
+    keys = list(scenario.policies)
+    first, second = default_pair(scenario)
+    a = _choice(view, "a", keys) or first
+    b = _choice(view, "b", keys) or (second if second != a else next((key for key in keys if key != a), a))
+    shown = Shown(
+        scenario,
+        a,
+        b,
+        t=float(view["t"]) if "t" in view else None,
+        focus=view.get("focus"),
+        tab=_choice(view, "view", ["lab", *TABS]) or TABS[0],
+        expert=_choice(view, "expert", ["0", "1"]) == "1",
+        play=_choice(view, "play", ["0", "1"]) == "1",
+    )
+    return replace(shown, tab=TABS[0]) if shown.tab == "lab" else shown, notes
+
+
+def query_now() -> dict[str, list[str]]:
+    """The query of the address bar."""
+    return {key: st.query_params.get_all(key) for key in st.query_params}
+
+
+def arrive() -> None:
+    """Take over what the address bar says, when somebody opened a link or went back in history.
+
+    A run that a widget started is no such arrival: its message may carry an older address than ours.
+    """
+    state = st.session_state
+    query = query_now()
+    if state.pop("left", False) and "shown" in state and not query:
+        state["query"] = query
+        state["changed"] = True
+        start(shown())
+        return
+    if "shown" in state and (state.pop("touched", False) or query == state.get("query")):
+        return
+    state["query"] = query
+    state["fault"], state["notes"] = None, []
+    first_visit = "shown" not in state and not query
+    try:
+        state["shown"], state["notes"] = shown_by(query)
+    except ScenarioError as error:
+        state["fault"] = sentence(error)
+        if "shown" not in state:
+            scenario = preset("noisy-neighbour")
+            state["shown"] = Shown(scenario, *default_pair(scenario))
+    start(state["shown"], play=first_visit or shown().play)
+
+
+def start(now: Shown, *, play: bool = False) -> None:
+    """The stage begins anew, at the moment the link names or at the worst wait; else it keeps its place."""
+    state = st.session_state
+    number = state["arrival"]["number"] + 1 if "arrival" in state else 0
+    state["arrival"] = {"number": number, "t": now.t, "focus": now.focus, "play": play}
+
+
+def write_address() -> None:
+    """Make the address bar say what is shown. A link that was not understood stays until a change."""
+    state = st.session_state
+    shown: Shown = state["shown"]
+    if state["fault"] or (not state["query"] and not state.get("changed")):
+        return
+    query = {key: [text] for key, text in parse_qsl(query_of(shown), keep_blank_values=True)}
+    if query != query_now():
+        st.query_params.from_dict(query)
+    state["query"] = query
+
+
+def show(shown: Shown) -> None:
+    """A person changed something: this is shown from now on."""
+    state = st.session_state
+    state["shown"] = shown
+    state["touched"] = state["changed"] = True
+    state["fault"], state["notes"] = None, []
+
+
+def shown() -> Shown:
+    """What is shown now."""
+    value: Shown = st.session_state["shown"]
+    return value
+
+
+def set_values(texts: Mapping[str, str]) -> None:
+    """Change values by their dotted paths; a value that is refused is said in words and not taken."""
+    now = shown()
+    try:
+        show(with_scenario(now, change(now.scenario, texts)))
+    except ScenarioError as error:
+        st.session_state["touched"] = True
+        st.session_state["refused"] = f"{sentence(error)} It stays as it was."
+
+
+def sentence(error: ScenarioError) -> str:
+    """The error as a sentence."""
+    text = str(error)
+    return text if text.endswith((".", "?", "!")) else f"{text}."
