@@ -11,9 +11,17 @@ from sched.model import PS_PER_S
 MOST_POINTS = 600
 
 
-def queue_figure(logs: Mapping[str, Log], strong: tuple[str, str]) -> dict[str, Any]:
+COLOURS = {False: ("#B5114F", "#1A56B8", "#636B7D"), True: ("#F0478C", "#5C97F7", "#8F97A8")}
+"""By darkness of the page: A, B, and all others."""
+
+
+def queue_figure(logs: Mapping[str, Log], strong: tuple[str, str], is_dark: bool = False) -> dict[str, Any]:
     """Queue length by policy; the two on the stage are drawn strong."""
-    lines = [_line(name, log, name in strong, place) for place, (name, log) in enumerate(logs.items())]
+    colours = COLOURS[is_dark]
+    lines = [
+        _line(name, log, colours[strong.index(name) if name in strong else 2], name in strong, place)
+        for place, (name, log) in enumerate(logs.items())
+    ]
     axis = {"showgrid": False, "zeroline": False, "title": {"text": "seconds"}}
     return {
         "data": lines,
@@ -28,10 +36,10 @@ def queue_figure(logs: Mapping[str, Log], strong: tuple[str, str]) -> dict[str, 
     }
 
 
-DASHES = ("solid", "dash", "dot", "dashdot")
+DASHES = ("dash", "dot", "dashdot")
 
 
-def _line(name: str, log: Log, strong: bool, place: int) -> dict[str, Any]:
+def _line(name: str, log: Log, colour: str, strong: bool, place: int) -> dict[str, Any]:
     """The waiting column of the log at no more than MOST_POINTS stretches, the highest of each group kept."""
     start, waiting = log.stretches.start_ps, log.stretches.waiting
     group = np.arange(len(start)) * MOST_POINTS // max(len(start), MOST_POINTS)
@@ -43,6 +51,10 @@ def _line(name: str, log: Log, strong: bool, place: int) -> dict[str, Any]:
         "name": name,
         "x": (start[first] / PS_PER_S).astype(np.float32),
         "y": highest.astype(np.int32),
-        "line": {"shape": "hv", "width": 2.4 if strong else 1.2, "dash": DASHES[place % 4]},
-        "opacity": 1.0 if strong else 0.75,
+        "line": {
+            "shape": "hv",
+            "color": colour,
+            "width": 2.4 if strong else 1.2,
+            "dash": "solid" if strong else DASHES[place % 3],
+        },
     }

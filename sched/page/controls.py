@@ -71,6 +71,9 @@ def _nice(value: float) -> float:
 def _range(knob: Knob, value: float, usual: float) -> tuple[float, float, float]:
     """Low, high and step of a slider: what the schema allows, no further than four times the usual value."""
     step = float(knob.step or 1)
+    if not knob.type.startswith("whole"):
+        while step > usual / 5 > 0:
+            step = round(step / 5, 10)
     low = step if knob.low is None or (knob.low == 1 and step > 1) else float(knob.low)
     high = min(knob.high if knob.high is not None else math.inf, _nice(4 * max(usual, step)))
     return min(low, value), max(high, value), step

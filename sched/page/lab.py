@@ -113,6 +113,8 @@ def _below(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident,
             if key == "queue":
                 logs = {title(now.scenario, one): runs[one].log for one in runs}
                 strong = title(now.scenario, now.a), title(now.scenario, now.b)
-                st.plotly_chart(queue_figure(logs, strong), key="queue_figure")
+                st.plotly_chart(
+                    queue_figure(logs, strong, st.context.theme.type == "dark"), key="queue_figure"
+                )
             else:
                 incidents(now, runs, found, name)

@@ -5,11 +5,11 @@ const COLUMNS = 60;
 class MemoryMap {
   constructor(canvas) { this.canvas = canvas; this.fades = []; this.tiles = new Map(); }
 
-  // In whole device pixels, so that cells are alike; a narrow screen stretches the picture to its width all the same.
+  // In whole pixels, so that cells are alike, twice as fine on a coarse screen; a narrow one is filled all the same.
   resize(width, height, world, stretch = false) {
     this.world = world;
     this.rows = Math.max(1, Math.ceil(world.cells / COLUMNS));
-    const scale = Math.min(3, window.devicePixelRatio || 1);
+    const ratio = Math.min(3, window.devicePixelRatio || 1), scale = ratio < 2 ? 2 * ratio : ratio;
     this.cw = Math.max(2, Math.floor((width * scale) / COLUMNS));
     this.ch = Math.max(2, Math.min(Math.floor((height * scale) / this.rows), Math.round(this.cw * (this.rows < 20 ? 2.4 : 1.3))));
     this.scale = scale;

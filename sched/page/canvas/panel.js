@@ -117,7 +117,8 @@ class Panel {
       chip.hidden = held[role] < large || (role === 2 && (culprit !== null && world.role(world.stays.request[culprit]) === 2 || !middle));
       if (chip.hidden) return;
       say(chip.lastChild, role === 2 ? `${world.names[world.stays.request[middle[2]]]}, ${count(state.held[middle[2]])}` : `${names[role]} ${count(held[role])}`);
-      const at = role === 0 ? [4, 3, 0, 0] : role === 1 ? (buffer ? [4, height - 26 - this.keptHeight(), 0, 0] : [width - 4, height - 3, -100, -100]) : [middle[0], middle[1], -50, -50];
+      const bottomLeft = [4, height - 4, 0, -100], corner = buffer ? [bottomLeft, [4, 3, 0, 0]] : [[4, 3, 0, 0], [width - 4, height - 4, -100, -100]];
+      const at = role === 2 ? [middle[0], middle[1], -50, -50] : corner[role];
       chip.style.transform = `translate(${Math.round(at[0])}px,${Math.round(at[1])}px) translate(${at[2]}%,${at[3]}%)`;
     });
     this.flag.hidden = culprit === null;

@@ -42,21 +42,32 @@ function waitingCaption(view, r, since, until) {
   const { world, t } = view, name = world.names[r], cause = world.cause(r, t), needs = world.needs(r), holder = largestHolder(view, world.requests.level[r]);
   const parts = [];
   if (cause === 0 && t - since < 0.5) parts.push(`**${name} came ${span(t - since)} ago** and waits for the iteration in progress.`);
-  else if (cause === 4) parts.push(`**${name} waits for tokens:** the budget of ${count(world.machine.budget)} is used up by requests already in the batch.`);
-  else if (cause === 5) parts.push(`**${name} waits for a seat:** all ${count(world.machine.seats)} are taken.`);
+  else if (cause === 4) parts.push(`**${name} waits for tokens:** ${usersOfTokens(view, world.requests.level[r])}`);
+  else if (cause === 5) parts.push(`**${name} waits for a seat:** ${count(lowerSeats(view, world.requests.level[r]))} of ${count(world.machine.seats)} are taken by less urgent requests.`);
   else if (cause === 2) parts.push(heldBack(view, r, needs));
   else if (cause === 1) parts.push(`**${name} needs ${count(needs)} blocks, ${count(view.free)} are free.** Urgent work before it holds the rest.`);
   else parts.push(`**${name} needs ${count(needs)} blocks, ${count(view.free)} ${view.free === 1 ? "is" : "are"} free.**`);
   if (holder !== null && (INVERSION[cause] || cause < 0)) {
-    const held = `${world.names[world.stays.request[holder]]} holds ${count(view.state.held[holder])}`;
+    const held = cause === 4 || cause === 5 ? "" : `${world.names[world.stays.request[holder]]} holds ${count(view.state.held[holder])}; `;
     const past = world.passed(r, t), just = past.filter((s) => t - world.stays.from[s] < 1).slice(-2).map((s) => world.names[world.stays.request[s]]);
-    if (!past.length) parts.push(`${held}; nobody was admitted past it.`);
-    else if (just.length) parts.push(`${held}; ${listed(just)} ${just.length === 1 ? "was" : "were"} just admitted past it, ${count(past.length)} so far.`);
-    else parts.push(`${held}; ${count(past.length)} were admitted past it.`);
+    if (!past.length) parts.push(sentence(`${held}nobody was admitted past it.`));
+    else if (just.length) parts.push(sentence(`${held}${listed(just)} ${just.length === 1 ? "was" : "were"} just admitted past it, ${count(past.length)} so far.`));
+    else parts.push(sentence(`${held}${count(past.length)} ${past.length === 1 ? "was" : "were"} admitted past it.`));
   }
   parts.push(Number.isFinite(until) && until > t ? `It starts in ${span(until - t)}.` : "");
   return parts.join(" ").trim();
 }
+
+// Ids keep their case; a sentence that starts with a word gets its capital.
+function sentence(text) { return /^(nobody)/.test(text) ? text[0].toUpperCase() + text.slice(1) : text; }
+
+function usersOfTokens({ world, stays, i }, level) {
+  const users = stays.map((s) => [s, world.work(s, i)?.[0] ?? 0]).filter(([s, tokens]) => tokens > 1 && world.requests.level[world.stays.request[s]] > level).sort((a, b) => b[1] - a[1]);
+  if (!users.length) return `the budget of ${count(world.machine.budget)} is used up.`;
+  return `${listed(users.slice(0, 2).map(([s, tokens]) => `${world.names[world.stays.request[s]]} takes ${count(tokens)}`))} of the ${count(world.machine.budget)} of this iteration.`;
+}
+
+function lowerSeats({ world, stays }, level) { return stays.filter((s) => world.requests.level[world.stays.request[s]] > level).length; }
 
 // It would fit, yet the policy keeps it out: something is set aside, or somebody before it in the queue does not fit.
 function heldBack(view, r, needs) {
