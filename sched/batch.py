@@ -25,6 +25,7 @@ class Job:
 
     __slots__ = (
         "admission", "barred", "blocks", "chain", "computed", "content", "first_scheduled_ps", "first_token_ps",
+        "floor", "noted",
         "held", "high", "hit", "known", "last", "limit", "need", "offset", "order", "ordinal", "passed", "peak",
         "preemptions", "rank", "recomputed", "request", "run_from", "since_ps", "stay_from", "stay_ps", "straight",
         "target", "urgent",
@@ -38,6 +39,8 @@ class Job:
         self.limit = limit  # tokens at which it ends: prompt + output, or the model's length
         self.peak = peak
         self.need = need  # blocks of all it knows
+        self.floor = need  # blocks that it asks for at the least
+        self.noted = NEVER  # why it was last refused admission
         self.urgent = urgent
         self.straight = False
         self.computed = self.held = self.hit = self.target = 0
@@ -69,6 +72,7 @@ class Batch:
     def __init__(self, machine: Machine, policy: Policy, recorder: Recorder) -> None:
         self.machine, self.policy, self.recorder = machine, policy, recorder
         self.queue = queue_for(policy)
+        self.waiting = 0
         self.running: list[Job] = []
         self.orders: list[Any] = []
         self.explicit: list[Job] = []
@@ -130,8 +134,9 @@ class Batch:
     def admit(self, job: Job, hits: list[int], piece: int) -> None:
         """Move a waiting request to the end of the batch, with its first piece of tokens."""
         self.queue.take(job)
-        self.admissions += 1
+        self.waiting -= 1
         job.admission = self.admissions
+        self.admissions += 1
         if self.policy.running_by_rank:
             job.order = self.policy.rank(job.request, job.since_ps, self.now_ps)
             place = bisect_left(self.orders, job.order)
@@ -139,7 +144,7 @@ class Batch:
             self.running.insert(place, job)
             insort(self.explicit, job, key=_ORDER)
         else:
-            job.order = self.admissions
+            job.order = job.admission
             self.orders.append(job.order)
             self.running.append(job)
             self.explicit.append(job)
@@ -247,9 +252,17 @@ class Batch:
         job.need = self.machine.blocks(job.known)
         job.since_ps = self.now_ps
         job.barred = self.iteration
+        job.noted = NEVER
         self.preempted.append(job)
-        if self.policy.requeue_at_front:
-            self.queue.push_front(job)
+        self.enqueue(job, self.policy.requeue_at_front)
+
+    def enqueue(self, job: Job, at_front: bool = False) -> None:
+        """Into the waiting queue, with the least number of blocks that the gate can ask for."""
+        gate = self.machine.gate
+        job.floor = 0 if self.pool else job.need if gate == "full_prompt" else job.peak if gate == "peak" else 1
+        self.waiting += 1
+        if at_front:
+            self.queue.push_front(job)  # type: ignore[union-attr]
         else:
             self.queue.push(job)
 

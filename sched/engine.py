@@ -86,6 +86,15 @@ def _give_up(world: simpy.Environment, server: "Server", listed: RequestList) ->
         server.inbox.append(ordinal)
 
 
+class Boundary(simpy.Event):
+    """The end of an iteration: it comes after everything else that happens at the same instant."""
+
+    def __init__(self, world: simpy.Environment, at_ps: int) -> None:
+        super().__init__(world)
+        self._ok, self._value = True, None
+        world.schedule(self, priority=simpy.events.NORMAL + 1, delay=max(0, at_ps - world.now))  # type: ignore[arg-type]
+
+
 class Server:
     """One engine: its clock, its arrivals still to come, its batch."""
 
@@ -132,7 +141,7 @@ class Server:
         while not self.done:
             self.advance(world.peek())
             if not self.done:
-                yield world.timeout(max(0, self.now_ps - world.now), priority=2)  # type: ignore[call-arg]
+                yield Boundary(world, self.now_ps)
 
     def advance(self, until_ps: float) -> None:
         """Run to the first iteration boundary at or after `until_ps`, or to the end."""
@@ -146,10 +155,10 @@ class Server:
                 self._ingest()
             if self.now_ps >= self.horizon_ps:
                 return self._close("")
-            if batch.running or batch.queue:
+            if batch.running or batch.waiting:
                 batch.iteration, batch.now_ps = self.iteration, self.now_ps
                 running_pass(batch)
-                if batch.queue:
+                if batch.waiting:
                     waiting_pass(batch)
                 if batch.pieces:
                     self._step()
@@ -199,7 +208,7 @@ class Server:
                 tenants = batch.queue.tenants()  # type: ignore[union-attr]
                 if request[3] not in tenants:
                     self.policy.joined(request[3], tenants)
-            batch.queue.push(job)
+            batch.enqueue(job)
 
     def _never_fits(self, job: Job) -> bool:
         """Whether no state of the engine could ever hold this request to its end."""
@@ -252,14 +261,14 @@ class Server:
             heappop(finishing)
         last = finishing[0][0]
         if last > iteration:
-            if batch.queue:
+            if batch.waiting:
                 last = min(last, iteration + self._stands_for() - 1)
             last = self._last_that_fits(last)
         count = last - iteration + 1
         first = self.cost.decode_ps(straight.count) + self.cost.kv_token_ps * straight.context(iteration)
         step = self.cost.kv_token_ps * straight.count
         soonest = min(self.next_ps, until_ps, self.horizon_ps)
-        if batch.queue and self.policy.moving:
+        if batch.waiting and self.policy.moving:
             changes = batch.queue.stands_until_ps(self.now_ps)  # type: ignore[union-attr]
             soonest = soonest if changes is None else min(soonest, changes)
         if count > 1 and soonest < inf:
@@ -318,7 +327,7 @@ class Server:
         batch = self.batch
         self.recorder.stretches.extend((
             self.now_ps, self.iteration, count, first_ps, step_ps, prefill, decodes,
-            len(batch.running), len(batch.queue), batch.used(),
+            len(batch.running), batch.waiting, batch.used(),
         ))  # fmt: skip
         self.now_ps += count * first_ps + step_ps * (count * (count - 1) // 2)
         self.flying = count
@@ -388,6 +397,7 @@ class Server:
                 job.known -= straight and self.flying > 0
             else:
                 batch.queue.take(job)
+                batch.waiting -= 1
             self.recorder.ended(job, Outcome.TIMED_OUT, self.now_ps)
         self.inbox.clear()
 

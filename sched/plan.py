@@ -11,6 +11,7 @@ from collections import Counter
 from sched.batch import Batch, Job
 from sched.model import RefusalCode, SetAside, StayEnd
 from sched.policies.base import kept
+from sched.policies.queue import Bucket, ScanQueue
 
 
 def running_pass(batch: Batch) -> None:
@@ -48,7 +49,7 @@ def _guarded(batch: Batch) -> int:
 def threshold_in_force(batch: Batch) -> int:
     """The cap on a prefill chunk in this iteration; 0: none. A lone request is not capped."""
     machine = batch.machine
-    present = len(batch.running) + len(batch.queue)
+    present = len(batch.running) + batch.waiting
     if present <= 1:
         return 0
     threshold = machine.long_prefill_token_threshold
@@ -156,8 +157,9 @@ def _victim(batch: Batch, free: int) -> Job:
     """Who yields its KV to a running request that cannot grow."""
     policy = batch.policy
     if policy.lifts_holders:
+        # In the order of the queue, which is by priority first.
         levels = (job.request.priority for job in batch.queue.in_order(batch.now_ps) if _wanting(batch, job) > free)
-        policy.lift(min(levels, default=None))
+        policy.lift(next(levels, None))
     holders = [job for job in batch.running if job not in batch.parked] if batch.parked else batch.running
     return max(holders, key=lambda job: policy.yields(job.request, job.admission))
 
@@ -211,28 +213,54 @@ def waiting_pass(batch: Batch) -> None:
         return _refuse_head(batch, RefusalCode.BATCH_CLOSED)
     if policy.misfit == "skip":
         return _scan(batch)
-    while queue and batch.budget > 0 and _enter(batch, queue.head(batch.now_ps)):
+    while batch.waiting and batch.budget > 0 and _enter(batch, queue.head(batch.now_ps)):
         pass
 
 
 def _scan(batch: Batch) -> None:
     """Admit in order, passing over whoever does not fit, at most `skip_limit` times past anyone."""
     limit = batch.policy.skip_limit
-    passed_over: list[Job] = []
-    for job in batch.queue.in_order(batch.now_ps):
-        if batch.budget <= 0:
-            break
-        if _enter(batch, job):
-            for passed in passed_over:
-                passed.passed += 1
-            if batch.policy.fair:
-                return _scan(batch)
-        else:
-            passed_over.append(job)
-            if batch.refusal == RefusalCode.SEATS and not batch.policy.displaces_for_waiters:
-                break
-        if limit is not None and any(passed.passed >= limit for passed in passed_over):
-            break
+    passed_over: list[Bucket] = []
+    for bucket in _buckets(batch):
+        if bucket.least > batch.room() and not batch.policy.displaces_for_waiters:
+            if limit is not None and bucket.rows and bucket.passed >= limit:
+                return
+            passed_over.append(bucket)
+            continue
+        blocked = Bucket([])
+        for row in tuple(bucket.rows):
+            job = row[1]
+            if batch.budget <= 0:
+                return
+            if _enter(batch, job):
+                for passed in passed_over:
+                    _pass(passed)
+                _pass(blocked)
+                bucket.refresh()
+                if batch.policy.fair:
+                    return _scan(batch)
+            elif batch.refusal == RefusalCode.SEATS and not batch.policy.displaces_for_waiters:
+                return
+            else:
+                blocked.rows.append(row)
+                blocked.passed = max(blocked.passed, job.passed)
+            if limit is not None and any(one.rows and one.passed >= limit for one in (blocked, *passed_over)):
+                return
+        passed_over.append(blocked)
+
+
+def _pass(bucket: Bucket) -> None:
+    """Somebody was admitted past these."""
+    for _, job in bucket.rows:
+        job.passed += 1
+    bucket.passed += bool(bucket.rows)
+
+
+def _buckets(batch: Batch) -> tuple[Bucket, ...]:
+    """The waiting requests in order, in buckets."""
+    if isinstance(batch.queue, ScanQueue):
+        return tuple(batch.queue.buckets)
+    return (Bucket([((), job) for job in batch.queue.in_order(batch.now_ps)]),)
 
 
 def _enter(batch: Batch, job: Job) -> bool:
@@ -325,7 +353,7 @@ def _displace_for(batch: Batch, job: Job, hits: list[int]) -> bool:
         if (key := displaces(job.request, holder.request, holder.preemptions, holder.admission)) is not None
     ]
     keyed.sort(key=lambda pair: pair[0], reverse=True)
-    chosen = _enough(batch, job, hits, [holder for _, holder in keyed])
+    chosen = _enough(batch, job, hits, [holder for _, holder in keyed]) if keyed else None
     if chosen is None:
         return False
     pieces = dict(batch.pieces)

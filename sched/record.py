@@ -24,7 +24,6 @@ class Recorder:
         self.preempted = array("q")
         self.refusals = array("q")
         self.ends = array("q")
-        self.last_refusal = (NEVER, NEVER)
 
     def ended(self, job: Job, outcome: Outcome, at_ps: int) -> None:
         """A request's own row: how it ended and what it went through."""
@@ -51,8 +50,8 @@ class Recorder:
         self, iteration: int, at_ps: int, job: Job, code: RefusalCode, need: int, free: int, entitled: int
     ) -> None:
         """A waiting request stays out; only a change of who or why is a row."""
-        if self.last_refusal != (job.ordinal, code):
-            self.last_refusal = (job.ordinal, code)
+        if job.noted != code:
+            job.noted = code
             self.refusals.extend((iteration, at_ps, job.ordinal, code, need, free, entitled))
 
     def finish(self, batch: Batch, stop_reason: str, horizon_ps: int, jumps: int) -> Log:

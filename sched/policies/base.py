@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any, ClassVar, Literal
 
 from sched.model import Machine, Request, SetAside, Setting
@@ -102,9 +103,16 @@ class Policy:
         """The most urgent priority that waits for KV now, or None."""
 
 
+@cache
+def as_written(number: float) -> Fraction:
+    """The decimal that was written, exactly: 0.1 is one tenth."""
+    return Fraction(repr(number))
+
+
 def round_half_up(fraction: float, whole: int) -> int:
     """A fraction of a count, rounded half up on the decimal as written (0.15 of 10 is 2)."""
-    return int(Fraction(repr(fraction)) * whole + Fraction(1, 2))
+    part = as_written(fraction)
+    return (2 * part.numerator * whole + part.denominator) // (2 * part.denominator)
 
 
 def kept(aside: SetAside, idle: int) -> int:

@@ -16,6 +16,10 @@ class Waiter(Protocol):
     request: Request
     rank: Rank
     since_ps: int
+    floor: int
+    """Blocks that it asks for at the least."""
+    passed: int
+    """Admissions that passed it while it was blocked."""
 
 
 class ArrivalQueue:
@@ -83,21 +87,77 @@ class RankQueue:
         return (waiter for _, waiter in sorted(self.heap))
 
 
-class SortedQueue(RankQueue):
-    """A static rank, kept sorted for policies that scan past a misfit."""
+class Bucket:
+    """Neighbours in rank order, with the least that any of them asks for and the most that passed any of them."""
+
+    __slots__ = ("least", "passed", "rows")
+
+    def __init__(self, rows: list[tuple[Rank, Waiter]]) -> None:
+        self.rows = rows
+        self.refresh()
+
+    def refresh(self) -> None:
+        """After a change of its rows or of their counts."""
+        self.least = min((waiter.floor for _, waiter in self.rows), default=0)
+        self.passed = max((waiter.passed for _, waiter in self.rows), default=0)
+
+
+class ScanQueue:
+    """A static rank, kept sorted in buckets, for policies that scan past a misfit: buckets that cannot fit are skipped."""
+
+    _FULL = 64
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.buckets = [Bucket([])]
+        self.length = 0
+
+    def __len__(self) -> int:
+        return self.length
+
+    def _place(self, rank: Rank) -> int:
+        """Which bucket a rank belongs to."""
+        low, high = 0, len(self.buckets) - 1
+        while low < high:
+            middle = (low + high) // 2
+            if self.buckets[middle].rows[-1][0] < rank:
+                low = middle + 1
+            else:
+                high = middle
+        return low
 
     def push(self, waiter: Waiter) -> None:
-        """By its rank."""
+        """By its rank, which ends in the id and so is never tied."""
         waiter.rank = self.policy.rank(waiter.request, waiter.since_ps, waiter.since_ps)
-        insort(self.heap, (waiter.rank, waiter))
+        place = self._place(waiter.rank)
+        bucket = self.buckets[place]
+        insort(bucket.rows, (waiter.rank, waiter))
+        self.length += 1
+        if len(bucket.rows) > self._FULL:
+            half = len(bucket.rows) // 2
+            self.buckets.insert(place + 1, Bucket(bucket.rows[half:]))
+            del bucket.rows[half:]
+        bucket.refresh()
 
     def take(self, waiter: Waiter) -> None:
         """Remove one."""
-        del self.heap[bisect_left(self.heap, (waiter.rank,))]
+        place = self._place(waiter.rank)
+        bucket = self.buckets[place]
+        del bucket.rows[bisect_left(bucket.rows, (waiter.rank,))]
+        self.length -= 1
+        if bucket.rows or len(self.buckets) == 1:
+            bucket.refresh()
+        else:
+            del self.buckets[place]
+
+    def head(self, now_ps: int) -> Waiter:
+        """Who is next; the queue is not empty."""
+        return self.buckets[0].rows[0][1]
 
     def in_order(self, now_ps: int) -> Iterator[Waiter]:
-        """All of them, first first."""
-        return iter([waiter for _, waiter in self.heap])
+        """All of them, first first; whoever has been given out may be taken meanwhile."""
+        for bucket in tuple(self.buckets):
+            yield from [waiter for _, waiter in bucket.rows]
 
 
 class MovingQueue:
@@ -181,7 +241,7 @@ class FairQueue:
             yield from (waiter for _, waiter in sorted(self.of_tenant[tenant]))
 
 
-Queue = ArrivalQueue | RankQueue | MovingQueue | FairQueue
+Queue = ArrivalQueue | RankQueue | ScanQueue | MovingQueue | FairQueue
 
 
 def queue_for(policy: Policy) -> Queue:
@@ -192,4 +252,4 @@ def queue_for(policy: Policy) -> Queue:
         return FairQueue(policy)
     if policy.moving:
         return MovingQueue(policy)
-    return SortedQueue(policy) if policy.misfit == "skip" else RankQueue(policy)
+    return ScanQueue(policy) if policy.misfit == "skip" else RankQueue(policy)
