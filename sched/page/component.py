@@ -1,4 +1,8 @@
-"""The page's own components: scripts and styles are real files beside this one, joined when first needed."""
+"""The page's own components: scripts and styles are real files beside this one, joined when first needed.
+
+Streamlit sends a component's script again with every change of its data. So the code is a component of its
+own, which never changes, and those that show something are a few lines that wait for it.
+"""
 
 import json
 from collections.abc import Callable
@@ -9,29 +13,44 @@ from typing import Any
 import streamlit as st
 
 FOLDER = Path(__file__).parent / "canvas"
-SCRIPTS = {
-    "stage": "look payload world memory lanes gantt words panel stage transport",
-    "cards": "look cards",
-    "incidents": "look incidents",
-}
+SCRIPTS = "look payload world memory lanes gantt words panel stage transport cards incidents code"
+VIEWS = ("stage", "cards", "incidents")
+
+
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text("utf-8")
+
+
+def _lean(script: str) -> list[str]:
+    """The lines of a script without indents and without lines that only comment."""
+    stripped = (line.strip() for line in script.splitlines())
+    return [line for line in stripped if line and not line.startswith("//")]
 
 
 @cache
-def _script(name: str) -> str:
-    """One module: the design tokens, then the files in order. Comment lines and indents stay behind."""
-    tokens = json.dumps(json.loads((FOLDER / "tokens.json").read_text("utf-8")), separators=(",", ":"))
-    lines = [f"const TOKENS = {tokens};"]
-    for part in SCRIPTS[name].split():
-        text = (FOLDER / f"{part}.js").read_text("utf-8")
-        lines += [
-            line for line in (one.strip() for one in text.splitlines()) if line and not line.startswith("//")
-        ]
+def script() -> str:
+    """All code as one module: the design tokens and the styles as constants, then the files in order."""
+    tokens = json.dumps(json.loads(_text("tokens.json")), separators=(",", ":"))
+    styles = json.dumps({name: _text(f"{name}.css") for name in VIEWS})
+    lines = [f"const TOKENS = {tokens};", f"const STYLES = {styles};"]
+    for part in SCRIPTS.split():
+        lines += _lean(_text(f"{part}.js"))
     return "\n".join(lines) + "\n"
 
 
 @cache
+def _code() -> Callable[..., Any]:
+    return st.components.v2.component("sched_code", html="<i hidden>\n</i>", js=script())
+
+
+def send_code() -> None:
+    """Send the code of all views, once a session; the element itself takes no room."""
+    with st.container(key="code"):
+        _code()(key="sched_code")
+
+
+@cache
 def component(name: str) -> Callable[..., Any]:
-    """A component by name: its element, its style and its script."""
-    style = (FOLDER / f"{name}.css").read_text("utf-8")
-    mount = f'<div class="{name}-root">\n</div>'
-    return st.components.v2.component(f"sched_{name}", html=mount, css=style, js=_script(name))
+    """A component that shows one of the views."""
+    shim = _text("shim.js").replace("NAME", json.dumps(name))
+    return st.components.v2.component(f"sched_{name}", html=f'<div class="{name}-root">\n</div>', js=shim)

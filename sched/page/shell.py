@@ -3,6 +3,7 @@
 import streamlit as st
 
 from sched.page.about import about
+from sched.page.component import send_code
 from sched.page.lab import lab
 from sched.page.state import arrive, write_address
 
@@ -13,6 +14,7 @@ fill="{mark}"/><text x="31" y="19.5" font-family="system-ui,sans-serif" font-siz
 fill="{ink}">Sched Lab</text></svg>"""
 STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 4rem 26px 2rem; max-width: 1560px; }
+.st-key-code { display: none; }
 .stSidebar .stVerticalBlock { gap: 0.4rem; }
 .stSidebar .stExpander details { border: 0; background: none; }
 .stSidebar .stExpander summary { padding: 0.35rem 0; }
@@ -48,6 +50,7 @@ def page() -> None:
 
 
 def _lab() -> None:
+    send_code()
     arrive()
     write_address()
     lab()

@@ -1,4 +1,4 @@
-// The verdict, the line that says what it rests on, and one card a policy. TOKENS and look.js come before it.
+// The verdict, the line that says what it rests on, and one card a policy.
 
 const SIDES = ["A", "B"];
 
@@ -29,7 +29,7 @@ function cardNode(card, axis, choose) {
   return node;
 }
 
-export default function cards(api) {
+function cards(api) {
   const { parentElement, data, setTriggerValue } = api, root = parentElement.querySelector(".cards-root"), p = lookOf(root);
   for (const name of ["bg", "surface", "line", "ink", "ink2", "ink3", "accent", "urgent", "culprit", "good"]) root.style.setProperty("--" + name, p[name]);
   const values = data.cards.flatMap((card) => [card.value_s, card.goal_s]).filter((s) => s !== null && s > 0);

@@ -1,6 +1,6 @@
-// The incidents as a real table; a row's button moves the stage to it. TOKENS and look.js come before it.
+// The incidents as a real table; a row's button moves the stage to it.
 
-export default function incidents(api) {
+function incidents(api) {
   const { parentElement, data } = api, root = parentElement.querySelector(".incidents-root"), p = lookOf(root);
   for (const name of ["bg", "surface", "line", "ink", "ink2", "ink3", "accent", "urgent", "regular", "batch", "culprit", "culpritBg"]) root.style.setProperty("--" + name, p[name]);
   const longest = Math.max(1e-9, ...data.rows.map((row) => row.inversion_s)), heads = ["", "request", "from", "waited", "inversion", "", "share of its wait", "short of", "main culprits"];

@@ -238,7 +238,7 @@ Object.assign(Stage.prototype, {
 
 const players = new WeakMap();
 
-export default function stage(api) {
+function stage(api) {
   let player = players.get(api.parentElement);
   if (!player) { player = new Stage(api.parentElement); players.set(api.parentElement, player); }
   player.receive(api);

@@ -1,0 +1,23 @@
+// Hands the views to the components that show them: the code travels once, not with every change of data.
+
+const VIEWS = { stage, cards, incidents };
+
+// A component's style lives in its own shadow, so it is put there by whoever draws in it.
+function dressed(name) {
+  return (api) => {
+    const parent = api.parentElement;
+    if (!parent.querySelector("style.sched")) {
+      const style = el("style", { class: "sched" });
+      style.textContent = STYLES[name];
+      parent.append(style);
+    }
+    return VIEWS[name](api);
+  };
+}
+
+export default function publish() {
+  const code = (globalThis.schedLab ??= {});
+  code.ready ??= new Promise((resolve) => { code.resolve = resolve; });
+  code.resolve?.(Object.fromEntries(Object.keys(VIEWS).map((name) => [name, dressed(name)])));
+  code.resolve = () => {};
+}
