@@ -153,8 +153,8 @@ class Batch:
         if self.pool:
             self.pool.share(hits)
             job.blocks = list(hits)
-            job.held = len(hits)
-            self.explicit_held += job.held
+            job.held = 0
+            self.hold(job, len(hits))
             self.grow(self.pool, job, job.computed, piece)
         self.hold(job, -(-(job.computed + piece) // self.machine.block_size))
         self.promised += job.peak

@@ -161,7 +161,8 @@ def _victim(batch: Batch, free: int) -> Job:
         levels = (job.request.priority for job in batch.queue.in_order(batch.now_ps) if _wanting(batch, job) > free)
         policy.lift(next(levels, None))
     holders = [job for job in batch.running if job not in batch.parked] if batch.parked else batch.running
-    return max(holders, key=lambda job: policy.yields(job.request, job.admission))
+    # Of equals the longest admitted, as in the real scheduler's batch list.
+    return max(holders, key=lambda job: (policy.yields(job.request, job.admission), -job.admission))
 
 
 def _wanting(batch: Batch, job: Job) -> int:

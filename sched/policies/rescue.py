@@ -34,7 +34,6 @@ class Rescue(Policy):
         machine = scene.machine
         level = scene.most_urgent if options.for_priority is None else options.for_priority * scene.sign
         self.misfit = options.misfit
-        self.running_by_rank = options.tokens > 0
         self.displaces_for_waiters = self.only_loans = options.lend
         self.set_aside = SetAside(
             level,
@@ -45,6 +44,7 @@ class Rescue(Policy):
             options.lend_share,
             options.guard_growth,
         )
+        self.running_by_rank = self.set_aside.tokens > 0
 
     def displaces(self, waiter: Request, holder: Request, evictions: int, admission: int) -> Rank | None:
         assert self.set_aside
