@@ -1,0 +1,194 @@
+"""Why each request waited, moment by moment: one cause for every interval between two decisions.
+
+The first test that holds names the cause:
+
+1. quantum: from the arrival to the first decision. The iteration in progress cannot be stopped, so this is
+   nobody's
+   fault; what share of its tokens was of lower urgency is shown where a wait is explained, and is not
+   inversion.
+2. legitimate: it would wait even if every lower request vanished, because its need, the need of those of its
+   level or
+   above that stand before it in the queue, and what the running ones of these levels hold exceed what there
+   is.
+3. reserved: it fits into what is free and still stays out (a reserve, a cap, an eviction just before, the
+   queue's rule).
+4. otherwise inversion, by the blocks, tokens or seats that are short; several may bind.
+
+Source: Sha, Rajkumar and Lehoczky, Priority inheritance protocols, IEEE Transactions on Computers 39(9),
+1990, carried over to pools of like units.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from sched.log import Ints, Log
+from sched.occupancy import Bools, Timeline, expand, groups
+from sched.supply import CODE_OF_BITS, LEGITIMATE, Codes, Demand, Levels, Supply, Three, bits
+from sched.waits import ARRIVAL_ORDER, Waits, needed_blocks, needed_tokens, queue_order
+
+PAIRS_AT_ONCE = 300_000
+"""Pairs of a waiting request and a moment that are looked at together; bounds the memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class CauseRuns:
+    """Maximal runs of one cause in one wait, in order of wait and time: slots [first, end)."""
+
+    wait: Ints
+    first: Ints
+    end: Ints
+    code: Codes
+
+    def __len__(self) -> int:
+        return len(self.wait)
+
+    def take(self, rows: Ints | Bools) -> "CauseRuns":
+        """Some of the runs."""
+        return CauseRuns(self.wait[rows], self.first[rows], self.end[rows], self.code[rows])
+
+    def joined(self) -> "CauseRuns":
+        """Neighbours of one wait and cause joined."""
+        new = np.ones(len(self), dtype=bool)
+        new[1:] = self.wait[1:] != self.wait[:-1]
+        new[1:] |= (self.code[1:] != self.code[:-1]) | (self.first[1:] != self.end[:-1])
+        start, last = groups(new)
+        return CauseRuns(self.wait[start], self.first[start], self.end[last], self.code[start])
+
+
+@dataclass(frozen=True, eq=False)
+class _Queue:
+    """Waits in the order of the queue. Between two `edges` (slots) nobody joins or leaves it: a segment.
+
+    Row r waits during segments [left, right).
+    """
+
+    wait: Ints
+    level: Ints
+    need: Three
+    left: Ints
+    right: Ints
+    edges: Ints
+    by_arrival: bool
+    there: Supply
+    most: Supply
+    least: Supply
+
+
+def cause_runs(log: Log, time: Timeline, levels: Levels, there: Supply, found: Waits) -> CauseRuns:
+    """The cause of every whole slot of every wait."""
+    first = np.searchsorted(time.begin_ps, found.from_ps)
+    end = np.searchsorted(time.begin_ps, found.to_ps)
+    wait = queue_order(log, found)
+    wait = wait[first[wait] < end[wait]]
+    edges = np.unique(np.concatenate((first[wait], end[wait])))
+    if not len(wait):
+        return CauseRuns(wait, wait, wait, np.zeros(0, np.int8))
+    left, right = np.searchsorted(edges, first[wait]), np.searchsorted(edges, end[wait])
+    need = (needed_blocks(log, found)[wait], needed_tokens(log, found)[wait], np.ones(len(wait), np.int64))
+    queue = _Queue(
+        wait=wait,
+        level=levels.of_request[found.request[wait]],
+        need=need,
+        left=left,
+        right=right,
+        edges=edges,
+        by_arrival=log.policy in ARRIVAL_ORDER and len(levels.priority) > 1,
+        there=there,
+        most=there.over(edges, is_most=True),
+        least=there.over(edges, is_most=False),
+    )
+    length = np.cumsum(np.bincount(left, minlength=len(edges)) - np.bincount(right, minlength=len(edges)))
+    parts = [part for a, b in spans(length[:-1], PAIRS_AT_ONCE) for part in _window(queue, a, b)]
+    wait, first, end = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("wait", "first", "end")
+    )
+    code = np.concatenate([part.code for part in parts])
+    order = np.argsort(wait * (len(time.begin_ps) + 1) + first)
+    return CauseRuns(wait, first, end, code).take(order).joined()
+
+
+def spans(sizes: Ints, most: int) -> Iterator[tuple[int, int]]:
+    """Consecutive ranges whose sizes sum to about `most`, and of at most 65,535 members."""
+    total = np.cumsum(sizes)
+    start = 0
+    while start < len(sizes):
+        before = int(total[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(total, before + most, "right")))
+        stop = min(stop, start + 65_535, len(sizes))
+        yield start, stop
+        start = stop
+
+
+def _window(queue: _Queue, a: int, b: int) -> Iterator[CauseRuns]:
+    """Causes in the segments [a, b)."""
+    rows = np.flatnonzero((queue.left < b) & (queue.right > a))
+    low, high = np.maximum(queue.left[rows], a), np.minimum(queue.right[rows], b)
+    deep = _deep(queue, rows, (low == a) & (high == b), a, b)
+    yield CauseRuns(
+        queue.wait[rows[deep]],
+        queue.edges[low[deep]],
+        queue.edges[high[deep]],
+        np.full(int(deep.sum()), LEGITIMATE, np.int8),
+    )
+    rows, low, high = rows[~deep], low[~deep], high[~deep]
+    owner, segment = expand(low, high - low)
+    row = rows[owner]
+    # Sixteen bits are sorted by counting.
+    order = np.argsort((segment - a).astype(np.uint16), kind="stable")
+    by_moment, level = segment[order], queue.level[row]
+    ahead: list[Ints] = []
+    for k in range(3):
+        if k == 2 and queue.need[1].max() == 1:
+            ahead.append(ahead[1])
+            continue
+        before = np.empty_like(segment)
+        before[order] = _ahead(level[order], queue.need[k][row][order], by_moment, queue.by_arrival)
+        ahead.append(before)
+    need = (queue.need[0][row], queue.need[1][row], queue.need[2][row])
+    asked = Demand(level, need, (ahead[0], ahead[1], ahead[2]))
+    best, worst = bits(queue.most, segment, asked), bits(queue.least, segment, asked)
+    settled = (best == worst) | (best & 7 > 0)
+    first, end = queue.edges[segment], queue.edges[segment + 1]
+    count = np.where(settled, 1, end - first)
+    for c, d in spans(count, PAIRS_AT_ONCE):
+        pair, slot = expand(first[c:d], count[c:d])
+        pair += c
+        code = CODE_OF_BITS[best[pair]]
+        loose = np.flatnonzero(~settled[pair])
+        code[loose] = CODE_OF_BITS[bits(queue.there, slot[loose], asked.take(pair[loose]))]
+        until = np.where(settled[pair], end[pair], slot + 1)
+        yield CauseRuns(queue.wait[row[pair]], slot, until, code).joined()
+
+
+def _ahead(level: Ints, need: Ints, group: Ints, by_arrival: bool) -> Ints:
+    """Needs, within each group of neighbours, of those before whose level is not lower, summed."""
+
+    def running(part: Ints) -> Ints:
+        before = np.cumsum(part) - part
+        return before - before[start]
+
+    index = np.arange(len(group), dtype=np.int64)
+    is_start = np.ones(len(group), dtype=bool)
+    is_start[1:] = group[1:] != group[:-1]
+    start = np.maximum.accumulate(np.where(is_start, index, 0))
+    if not by_arrival:
+        return running(need)
+    ahead = np.zeros_like(need)
+    for one in np.unique(level):
+        ahead = np.where(level == one, running(np.where(level <= one, need, 0)), ahead)
+    return ahead
+
+
+def _deep(queue: _Queue, rows: Ints, stays: Bools, a: int, b: int) -> Bools:
+    """Rows so far back in a long queue that those who wait before them all the while take all there is."""
+    deep = np.zeros(len(rows), dtype=bool)
+    if not stays.any():
+        return deep
+    level, together = queue.level[rows], np.zeros(len(rows), dtype=np.int64)
+    for k in range(3):
+        ahead = _ahead(level, np.where(stays, queue.need[k][rows], 0), together, queue.by_arrival)
+        # One's own need counts as 1, so that whoever stands behind a deep one is deep too and misses nobody.
+        deep |= ahead >= queue.most.room[k][:, a:b].max(axis=1)[level]
+    return deep

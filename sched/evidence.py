@@ -1,0 +1,51 @@
+"""Everything about one run that causes and blame are worked out from, put together once."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sched.causes import CauseRuns, cause_runs
+from sched.log import Ints, Log
+from sched.occupancy import Pieces, Timeline, pieces, timeline
+from sched.supply import Levels, Supply, levels, supply
+from sched.waits import Waits, needed_blocks, needed_tokens, waits
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """A run's timeline, who held what, who waited when, and the cause of every wait."""
+
+    log: Log
+    time: Timeline
+    held: Pieces
+    levels: Levels
+    there: Supply
+    waits: Waits
+    runs: CauseRuns
+
+    @cached_property
+    def need(self) -> tuple[Ints, Ints, Ints]:
+        """What each wait needs to end, by resource."""
+        found = self.waits
+        return needed_blocks(self.log, found), needed_tokens(self.log, found), np.ones(len(found), np.int64)
+
+    @cached_property
+    def lower(self) -> tuple[Ints, Ints, Ints]:
+        """What the levels below each one hold in each slot, by resource, shape (levels, slots)."""
+        held = self.levels.held
+        own = (held.claimed, held.tokens, held.seats)
+        blocks, tokens, seats = (self.time.spread(part.sum(axis=0) - np.cumsum(part, axis=0)) for part in own)
+        return blocks, tokens, seats
+
+    def level(self, wait: Ints) -> Ints:
+        """Level of urgency of these waits' requests, 0 the most urgent."""
+        return self.levels.of_request[self.waits.request[wait]]
+
+
+def evidence(log: Log) -> Evidence:
+    """Work out who held what and why each request waited."""
+    time, held, found = timeline(log), pieces(log), waits(log)
+    by_level = levels(log, held)
+    there = supply(log, time, by_level)
+    return Evidence(log, time, held, by_level, there, found, cause_runs(log, time, by_level, there, found))

@@ -1,0 +1,132 @@
+"""What there was for a waiting request at each moment, and whether it sufficed."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sched.log import Ints, Log
+from sched.model import SetAside
+from sched.occupancy import Pieces, Sums, Timeline, sums, used_blocks
+
+KV, TOKENS, SEATS = 1, 2, 4
+"""Resources, as bits of a cause: the cause of an inversion is the sum of those that bind."""
+LEGITIMATE, RESERVED, QUANTUM = 8, 9, 10
+
+Codes = NDArray[np.int8]
+Three = tuple[Ints, Ints, Ints]
+"""Something by resource: blocks, tokens, seats."""
+
+
+@dataclass(frozen=True, eq=False)
+class Supply:
+    """What there is at each moment for a level of urgency, by resource.
+
+    `room` is what the level and those above leave of the whole, shape (levels, moments); `free` is what
+    nobody holds, shape (moments,); `kept` is what of that is set aside and idle, None where nothing ever is,
+    shape (levels, moments).
+    """
+
+    room: Three
+    free: Three
+    kept: Three | None
+
+    def over(self, edges: Ints, is_most: bool) -> "Supply":
+        """The most, or the least, of each in the stretches of moments between these edges."""
+
+        def of(parts: Three, most: bool) -> Three:
+            reduce = np.maximum.reduceat if most else np.minimum.reduceat
+            blocks, tokens, seats = (reduce(part[..., : edges[-1]], edges[:-1], axis=-1) for part in parts)
+            return blocks, tokens, seats
+
+        kept = None if self.kept is None else of(self.kept, not is_most)
+        return Supply(of(self.room, is_most), of(self.free, is_most), kept)
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Levels of urgency: their priorities, most urgent first, whose each request is, and what each held."""
+
+    priority: Ints
+    of_request: Ints
+    held: Sums
+
+
+def levels(log: Log, held: Pieces) -> Levels:
+    """What the requests of each priority held in each iteration."""
+    priority, of_request = np.unique(log.requests.priority, return_inverse=True)
+    return Levels(priority, of_request, sums(log, held, of_request, len(priority)))
+
+
+def supply(log: Log, time: Timeline, levels: Levels) -> Supply:
+    """What there is in each slot. While anything runs the watermark counts as taken."""
+    machine = log.machine
+    whole = (machine.kv_blocks, machine.max_num_batched_tokens, machine.max_num_seqs)
+    own = [time.spread(part) for part in (levels.held.claimed, levels.held.tokens, levels.held.seats)]
+    used = [part.sum(axis=0) for part in own]
+    if machine.gate != "peak":
+        used[0] = time.spread(used_blocks(log, levels.held.blocks.sum(axis=0)))
+    above = [np.cumsum(part, axis=0) for part in own]
+    room = [most - part for most, part in zip(whole, above, strict=True)]
+    free = [most - part for most, part in zip(whole, used, strict=True)]
+    kept = None if log.set_aside is None else _kept(log.set_aside, levels.priority, above, free)
+    if machine.watermark_blocks:
+        room[0] = room[0] - machine.watermark_blocks * (above[2] > 0)
+        free[0] = free[0] - machine.watermark_blocks * (used[2] > 0)
+    return Supply((room[0], room[1], room[2]), (free[0], free[1], free[2]), kept)
+
+
+def _kept(aside: SetAside, priority: Ints, above: list[Ints], free: list[Ints]) -> Three | None:
+    """The idle part of what is set aside that is closed to lower levels: all of it, or what is not lent."""
+    urgent = int(np.searchsorted(priority, aside.for_priority, "right"))
+    amounts = (aside.kv_blocks, 0 if aside.lend else aside.tokens, aside.seats)
+    share = Fraction(repr(aside.lend_share)) if aside.lend else Fraction(0)
+    kept = []
+    for amount, held, idle_now in zip(amounts, above, free, strict=True):
+        idle = np.maximum(amount - (held[urgent - 1] if urgent else 0), np.zeros_like(idle_now))
+        closed = idle - (2 * share.numerator * idle + share.denominator) // (2 * share.denominator)
+        by_level = np.zeros_like(held)
+        by_level[urgent:] = np.minimum(closed, np.maximum(idle_now, 0))
+        kept.append(by_level)
+    return (kept[0], kept[1], kept[2]) if any(part.any() for part in kept) else None
+
+
+def _codes_of_bits() -> Codes:
+    """Cause by the outcomes of the nine tests."""
+    bits = np.arange(512)
+    inversion = bits >> 6 | bits >> 3 & 7
+    codes = np.where(bits >> 3 & 7, inversion, RESERVED)
+    return np.where(bits & 7, LEGITIMATE, codes).astype(np.int8)
+
+
+CODE_OF_BITS = _codes_of_bits()
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """What a request in the queue needs, and what those before it need, by resource."""
+
+    level: Ints
+    need: Three
+    ahead: Three
+
+    def take(self, rows: Ints) -> "Demand":
+        """Some of them."""
+        need, ahead = ([part[rows] for part in parts] for parts in (self.need, self.ahead))
+        return Demand(self.level[rows], (need[0], need[1], need[2]), (ahead[0], ahead[1], ahead[2]))
+
+
+def bits(there: Supply, moment: Ints, asked: Demand) -> Ints:
+    """Outcomes of the tests as bits: k, it would wait without lower ones too; 3 + k, short of what is free;
+    6 + k, short of what it may take; k = 0, 1, 2 for blocks, tokens, seats.
+    """
+    at = asked.level * there.free[0].shape[-1] + moment
+    found = np.zeros(len(moment), dtype=np.int64)
+    for k in range(3):
+        short = asked.need[k] - there.free[k][moment]
+        found |= (asked.need[k] + asked.ahead[k] > there.room[k].ravel()[at]).astype(np.int64) << k
+        found |= (short > 0).astype(np.int64) << (3 + k)
+        if there.kept is not None:
+            found |= (short + there.kept[k].ravel()[at] > 0).astype(np.int64) << (6 + k)
+    return found
