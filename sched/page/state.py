@@ -58,7 +58,7 @@ def query_of(shown: Shown) -> str:
         a=shown.a if shown.a != first else None,
         b=shown.b if shown.b != second else None,
         view=shown.tab if shown.tab != TABS[0] else None,
-        t=shown.t,
+        t=None if shown.t is None else f"{shown.t:.4f}".rstrip("0").rstrip("."),
         focus=shown.focus,
         expert="1" if shown.expert else None,
         play="1" if shown.play else None,

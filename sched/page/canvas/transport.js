@@ -31,9 +31,11 @@ Object.assign(Stage.prototype, {
 
   stop() { this.playing = false; cancelAnimationFrame(this.frame); cancelAnimationFrame(this.glide); this.observer.disconnect(); this.unlisten?.(); },
 
-  // The server learns where the playhead rests, so that the link says it.
+  // The server learns where the playhead rests, so that the link says it. It rests on a tenth of a millisecond, rounded
+  // up: rounded down it could stand in the iteration before.
   tell() {
-    const t = Math.round(this.t * 1000) / 1000;
+    const t = Math.min(this.end, Math.ceil(this.t * 1e4 - 1e-4) / 1e4);
+    if (t !== this.t) { this.t = t; this.show(true); }
     if (t === this.told) return;
     this.told = t;
     this.api?.setStateValue?.("t", t);
@@ -92,7 +94,7 @@ Object.assign(Stage.prototype, {
 
   nextUrgent() {
     const waiting = this.views[0].waiting.filter(([r]) => this.worlds[0].isUrgent(r)).map(([r]) => r);
-    if (waiting.length) this.choose(waiting[(waiting.indexOf(this.pinned) + 1) % waiting.length]);
+    if (waiting.length) this.attend(waiting[(waiting.indexOf(this.pinned) + 1) % waiting.length]);
   },
 
   pin(request) {
@@ -102,7 +104,7 @@ Object.assign(Stage.prototype, {
   },
 
   // What a person chose to look at goes into the link, like the playhead.
-  choose(request) { this.pin(request); this.api?.setStateValue?.("focus", this.pinned === null ? null : this.worlds[0].names[this.pinned]); },
+  attend(request) { this.pin(request); this.api?.setStateValue?.("focus", this.pinned === null ? null : this.worlds[0].names[this.pinned]); },
 
   setSpeed(speed) {
     this.speed = speed;
@@ -122,7 +124,7 @@ Object.assign(Stage.prototype, {
       " ": () => this.play(!this.playing), ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1), PageDown: () => this.go(this.t + 1), PageUp: () => this.go(this.t - 1),
       Home: () => this.go(0), End: () => this.go(this.end), n: () => this.inversion(1), p: () => this.inversion(-1), w: () => this.worstWait(), f: () => this.nextUrgent(), b: () => this.wholeRun(),
       "[": () => this.setSpeed(SPEEDS[Math.max(0, SPEEDS.indexOf(this.speed) - 1)]), "]": () => this.setSpeed(SPEEDS[Math.min(2, SPEEDS.indexOf(this.speed) + 1)]),
-      t: () => this.toggleTable(), "?": () => { this.moreKeys.hidden = !this.moreKeys.hidden; }, Escape: () => this.choose(null),
+      t: () => this.toggleTable(), "?": () => { this.moreKeys.hidden = !this.moreKeys.hidden; }, Escape: () => this.attend(null),
     }[event.key];
     if (!act || (event.key === " " && event.target.tagName === "BUTTON" && event.target !== this.playButton)) return;
     event.preventDefault();
@@ -143,7 +145,7 @@ Object.assign(Stage.prototype, {
     this.ganttCanvas.addEventListener("pointerleave", () => this.point(null));
     this.ganttCanvas.addEventListener("wheel", (event) => this.zoom(event), { passive: false });
     this.panels.forEach((panel) => this.overPanel(panel));
-    const goto = (event) => { this.jump(event.detail.t); if (event.detail.focus) this.choose(event.detail.focus); this.root.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" }); };
+    const goto = (event) => { this.jump(event.detail.t); if (event.detail.focus) this.attend(event.detail.focus); this.root.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" }); };
     const busy = () => this.root.classList.add("stale");
     window.addEventListener("sched:goto", goto);
     this.unlisten = () => window.removeEventListener("sched:goto", goto);
@@ -192,7 +194,7 @@ Object.assign(Stage.prototype, {
     if (!state.up) return;
     if (state.moved) { this.settle(); return; }
     const hit = this.gantt.at(x, y, this.window);
-    if (hit !== null) this.choose(hit === this.pinned ? null : hit); else if (x > GUTTER) this.go(t);
+    if (hit !== null) this.attend(hit === this.pinned ? null : hit); else if (x > GUTTER) this.go(t);
   },
 
   overGantt(event) {
@@ -219,9 +221,9 @@ Object.assign(Stage.prototype, {
     for (const [canvas, of] of [[panel.memoryCanvas, inMap], [panel.laneCanvas, inLanes]]) {
       canvas.addEventListener("pointermove", (event) => this.point(of(event), null, null, panel, event));
       canvas.addEventListener("pointerleave", () => this.point(null));
-      canvas.addEventListener("click", (event) => { const r = of(event); if (r !== null) this.choose(r === this.pinned ? null : r); });
+      canvas.addEventListener("click", (event) => { const r = of(event); if (r !== null) this.attend(r === this.pinned ? null : r); });
     }
-    panel.chips.addEventListener("click", (event) => { const r = event.target.closest?.(".chip")?._request; if (r !== undefined) this.choose(r === this.pinned ? null : r); });
+    panel.chips.addEventListener("click", (event) => { const r = event.target.closest?.(".chip")?._request; if (r !== undefined) this.attend(r === this.pinned ? null : r); });
   },
 
   // One request under the pointer is outlined everywhere at once.

@@ -1,0 +1,249 @@
+"""The page in a real browser: it plays without the server, and shows what the log says."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from sched import simulate
+from sched.scenario import preset
+from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
+WAIT_MS = 60_000
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The dashboard on a free port of this machine."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(240):
+            try:
+                if urllib.request.urlopen(f"{address}/_stcore/health", timeout=2).read() == b"ok":
+                    break
+            except OSError:
+                time.sleep(0.25)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+class Visit:
+    """One visit to the page, with all that went wrong in it."""
+
+    def __init__(self, browser: "Browser", address: str, query: str = "", **context: Any) -> None:
+        size = context.pop("size", (1440, 1000))
+        self.context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **context)
+        self.page: Page = self.context.new_page()
+        self.errors: list[str] = []
+        self.sent = 0
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
+        self.page.on("websocket", lambda socket: socket.on("framesent", self._count))
+        self.page.goto(f"{address}/?{query}" if query else address)
+        self.page.wait_for_function("window.__ready > 0", timeout=WAIT_MS)
+        self.idle()
+
+    def _count(self, _: Any) -> None:
+        self.sent += 1
+
+    def idle(self) -> None:
+        self.page.wait_for_selector(IDLE, timeout=WAIT_MS)
+
+    def js(self, expression: str) -> Any:
+        return self.page.evaluate(expression)
+
+    def key(self, name: str) -> None:
+        """A key, with the stage in focus."""
+        self.js("__stage.root.focus({preventScroll: true})")
+        self.page.keyboard.press(name)
+
+    def until(self, expression: str) -> None:
+        self.page.wait_for_function(expression, timeout=WAIT_MS)
+
+    def fresh_data_after(self, act: Any) -> None:
+        before = self.js("window.__ready")
+        act()
+        self.until(f"window.__ready > {before}")
+        self.idle()
+
+
+@pytest.fixture
+def visit(browser: "Browser", server: str) -> Iterator[Any]:
+    made: list[Visit] = []
+
+    def go(query: str = "", **context: Any) -> Visit:
+        made.append(Visit(browser, server, query, **context))
+        return made[-1]
+
+    yield go
+    for one in made:
+        assert not one.errors
+        one.context.close()
+
+
+def test_a_first_visit_plays_from_just_before_the_worst_wait(visit: Any) -> None:
+    first = visit()
+    first.until("__stage.playing")
+    assert abs(first.js("__stage.worst.from - __stage.t")) <= 2.5
+    assert first.page.url.count("?") == 0
+
+
+def test_reduced_motion_starts_still_on_the_worst_wait(visit: Any) -> None:
+    first = visit(reduced_motion="reduce")
+    first.page.wait_for_timeout(500)
+    assert not first.js("__stage.playing")
+    assert first.js("__stage.worst.from <= __stage.t && __stage.t <= __stage.worst.to")
+
+
+def test_the_browser_holds_the_blocks_of_the_log_wherever_it_is_scrubbed_to(visit: Any) -> None:
+    log = simulate(preset("noisy-neighbour"), "backfill")
+    lines = log.stretches
+    rows = np.random.default_rng(1).permutation(len(lines.iteration))[:80]
+    wanted = [[int(lines.iteration[row]), int(lines.kv_used[row]), int(lines.running[row])] for row in rows]
+    first = visit("v=1&a=backfill&t=1", reduced_motion="reduce")
+    found = first.page.evaluate(PROBE, wanted)
+    assert found == wanted
+
+
+PROBE = """wanted => wanted.map(([i]) => {
+    const world = __stage.worlds[0], state = world.seek(i), stays = world.running(i, false);
+    const cells = new Map();
+    state.owner.forEach((s) => { if (s >= 0) cells.set(s, (cells.get(s) ?? 0) + 1); });
+    const exact = stays.every((s) => (cells.get(s) ?? 0) === state.held[s]) && cells.size <= stays.length;
+    const held = stays.reduce((sum, s) => sum + world.blocks(world.computed(s, i)), 0);
+    return [i, held, exact ? stays.length : -1];
+})"""
+
+
+def test_scrubbing_back_gives_the_same_map_as_playing_there(visit: Any) -> None:
+    first = visit("v=1&t=1", reduced_motion="reduce")
+    same = first.js(
+        """(() => {
+            const world = __stage.worlds[1], owner = (i) => [...world.seek(i).owner].join();
+            const last = world.iterations - 1, places = [40, 900, 901, Math.floor(last / 2), last];
+            const forward = places.map(owner);
+            return places.reverse().every((i, k) => owner(i) === forward[places.length - 1 - k]);
+        })()"""
+    )
+    assert same
+
+
+def test_playing_needs_no_server_and_skips_no_beat(visit: Any) -> None:
+    first = visit("v=1&t=5")
+    first.page.wait_for_timeout(600)
+    sent, began = first.sent, first.js("performance.now()")
+    first.key("Space")
+    first.page.wait_for_timeout(3000)
+    assert first.js("__stage.playing") and first.sent == sent
+    frames, spent = first.js("__stage.frames"), first.js("performance.now()") - began
+    assert first.js("__stage.cost") / frames < 12  # milliseconds of script a frame, on a busy machine
+    assert first.js("__stage.t") > 5 + 0.5 * spent / 1000 or frames > 20
+    first.key("Space")
+    first.until("location.search.includes('t=')")
+    assert not first.js("__stage.playing")
+
+
+def test_keys_step_jump_and_open_the_table(visit: Any) -> None:
+    first = visit("v=1&t=20&a=backfill", reduced_motion="reduce")
+    first.key("ArrowRight")
+    first.key("ArrowLeft")
+    before = first.js("__stage.t")
+    first.key("ArrowRight")
+    assert 0 < first.js("__stage.t") - before < 1
+    first.key("PageDown")
+    first.key("n")
+    assert first.js("__stage.worlds[0].episodes.some(([a, b]) => a <= __stage.t && __stage.t <= b)")
+    first.key("w")
+    assert first.js("__stage.worst.from <= __stage.t && __stage.t <= __stage.worst.to")
+    first.key("]")
+    assert first.js("__stage.speed") == 4
+    first.key("t")
+    assert first.page.locator(".tables table").count() == 2
+    first.key("?")
+    assert first.page.locator(".keys:visible").count() == 2
+
+
+def test_the_link_opens_exactly_what_is_shown(visit: Any) -> None:
+    first = visit("v=1", reduced_motion="reduce")
+    slider = first.page.locator(".st-key-rescue-kv input[type=range]")
+    slider.focus()
+    first.fresh_data_after(lambda: first.page.keyboard.press("ArrowRight"))
+    first.key("n")
+    first.until("location.search.includes('t=')")
+    first.idle()
+    first.page.locator(".st-key-share button").first.click()
+    link = first.page.locator(".stCode").inner_text().strip()
+    second = visit(link.partition("?")[2], reduced_motion="reduce")
+    shown = "[__stage.t, __stage.head.titles, __stage.panels[0].memoryCap[1].textContent]"
+    assert second.js(shown) == first.js(shown)
+    assert second.page.locator(".st-key-rescue-kv input[type=range]").input_value() == slider.input_value()
+    pairs = "[...new URLSearchParams(location.search)]"
+    assert second.js(pairs) == first.js(pairs)
+
+
+def test_back_in_history_goes_back_on_the_screen(visit: Any) -> None:
+    first = visit("v=1&rescue.kv=0.2", reduced_motion="reduce")
+    slider = first.page.locator(".st-key-rescue-kv input[type=range]")
+    slider.focus()
+    first.fresh_data_after(lambda: first.page.keyboard.press("ArrowRight"))
+    assert "rescue.kv=0.21" in first.page.url
+    first.fresh_data_after(first.page.go_back)
+    assert slider.input_value() == "0.2"
+
+
+def test_new_data_keeps_the_playhead_and_the_choice_of_cards_is_in_the_address(visit: Any) -> None:
+    first = visit("v=1&t=30", reduced_motion="reduce")
+    first.fresh_data_after(lambda: first.page.get_by_label("Show First come as A").click())
+    assert "a=fcfs" in first.page.url
+    assert first.js("__stage.t") == 30
+    assert first.js("__stage.head.titles[0]") == "First come"
+
+
+def test_a_phone_shows_one_side_at_a_time_with_large_targets(visit: Any) -> None:
+    phone = visit("v=1&t=30", size=(390, 844), is_mobile=True, has_touch=True, reduced_motion="reduce")
+    assert phone.js("__stage.narrow")
+    seen = "__stage.panels.map(p => p.memoryCanvas.getBoundingClientRect().width > 0)"
+    assert phone.js(seen) == [True, False]
+    phone.page.locator(".choose button").nth(1).click()
+    assert phone.js(seen) == [False, True]
+    small = phone.js(
+        "[...__stage.root.querySelectorAll('button')]"
+        ".filter(b => b.offsetWidth && b.offsetHeight < 44).length"
+    )
+    assert small == 0
+    assert phone.js("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_canvas_takes_the_colours_of_the_dark_page(visit: Any) -> None:
+    dark = visit("v=1&t=30", color_scheme="dark", reduced_motion="reduce")
+    assert dark.js("__stage.p.dark") and dark.js("__stage.p.urgent") == "#5C97F7"
+
+
+def test_an_incident_takes_the_stage_to_it(visit: Any) -> None:
+    first = visit("v=1&t=1&a=backfill", reduced_motion="reduce")
+    row = first.page.locator(".incidents-root tbody tr").first
+    name = row.locator("th").inner_text().strip()
+    row.locator("button").click()
+    first.until("__stage.t > 1")
+    assert first.js("__stage.worlds[0].names[__stage.pinned]") == name

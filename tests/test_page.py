@@ -1,0 +1,278 @@
+"""The page without a browser: address and controls say the same, the payload says what the log says."""
+
+import json
+import struct
+import zlib
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from streamlit.testing.v1 import AppTest
+
+from sched import simulate
+from sched.external import change, field, link
+from sched.figures.payload import NEVER, pack_run, unit_ps
+from sched.figures.queue import queue_figure
+from sched.inversion import analyse
+from sched.log import Log
+from sched.page.cards import parts, seconds
+from sched.page.component import VIEWS, script
+from sched.page.controls import roles, value_at
+from sched.page.state import Shown, default_pair, query_of, shown_by
+from sched.scenario import Scenario, preset
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.xdist_group("page")
+
+
+def opened(**query: str) -> AppTest:
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for key, text in query.items():
+        page.query_params[key.replace("__", ".")] = text
+    return page.run()
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[AppTest]:
+    """A page that was opened without a query."""
+    yield opened()
+
+
+def query(page: AppTest) -> dict[str, list[str]]:
+    return {
+        key: [texts] if isinstance(texts, str) else list(texts) for key, texts in page.query_params.items()
+    }
+
+
+def component(page: AppTest, name: str) -> Any:
+    """What a component of ours was sent: JSON data, or the bytes of the stage."""
+    found = [one for one in page.get("bidi_component") if one.proto.component_name.endswith(f"sched_{name}")]
+    assert found, f"{name} is not on the page"
+    return json.loads(found[0].proto.json) if found[0].proto.json else found[0].proto.bytes
+
+
+def test_the_first_view_shows_a_card_for_every_policy_and_a_verdict(page: AppTest) -> None:
+    assert not page.exception
+    data = component(page, "cards")
+    assert [card["key"] for card in data["cards"]] == list(preset("noisy-neighbour").policies)
+    assert data["verdict"] and "seed" in data["trust"]
+    assert {card["side"] for card in data["cards"]} >= {"A", "B"}
+
+
+def test_a_control_is_made_from_the_schema(page: AppTest) -> None:
+    for path in ("traffic.chat.rate_per_s", "rescue.kv", "engine.max_num_seqs", "tenants.web.weight"):
+        slider, knob = page.slider(key=path), field(path)
+        assert knob.help in slider.help
+        assert slider.min >= (knob.low if knob.low is not None else 0)
+        assert knob.high is None or slider.max <= knob.high
+
+
+def test_a_slider_changes_the_address_and_the_results() -> None:
+    page = opened()
+    before = component(page, "cards")["cards"]
+    page.slider(key="traffic.chat.rate_per_s").set_value(1.2).run()
+    assert not page.exception
+    assert query(page)["traffic.chat.rate_per_s"] == ["1.2"]
+    assert query(page)["v"] == ["1"]
+    assert component(page, "cards")["cards"] != before
+
+
+def test_a_link_opens_what_it_says() -> None:
+    page = opened(v="1", scenario="noisy-neighbour", rescue__kv="0.3", a="fcfs", t="12.5", expert="1")
+    assert not page.exception and not page.error
+    assert page.slider(key="rescue.kv").value == 0.3
+    sides = {card["side"]: card["key"] for card in component(page, "cards")["cards"]}
+    assert sides["A"] == "fcfs"
+    head = stage_head(component(page, "stage"))
+    assert (head["t"], head["play"]) == (12.5, False)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"rescue.kv": "7"}, "rescue.kv = 7"),
+        ({"traffic.chat.rate_per_s": "nan"}, "traffic.chat.rate_per_s"),
+        ({"no_such": "1"}, "no such setting"),
+        ({"a": "nobody"}, "a = nobody"),
+        ({"v": "9"}, "v"),
+        ({"t": "soon"}, "t = soon"),
+    ],
+)
+def test_a_bad_link_is_said_in_words_and_the_page_stays_usable(wrong: dict[str, str], words: str) -> None:
+    page = opened(**{"v": "1"} | wrong)
+    assert not page.exception
+    assert len(page.error) == 1 and words in page.error[0].value
+    assert query(page) == {key: [text] for key, text in ({"v": "1"} | wrong).items()}
+    page.slider(key="rescue.kv").set_value(0.3).run()
+    assert not page.error and not page.exception
+    assert query(page)["rescue.kv"] == ["0.3"]
+
+
+def test_a_refused_value_is_said_in_words_and_nothing_changes() -> None:
+    page = opened()
+    page.multiselect(key="policies").set_value([]).run()
+    assert not page.exception
+    assert page.warning and "policy" in page.warning[0].value
+    assert page.multiselect(key="policies").value == list(preset("noisy-neighbour").policies)
+
+
+def test_taking_a_policy_off_takes_it_off_the_stage() -> None:
+    page = opened()
+    page.multiselect(key="policies").set_value(["fcfs", "rescue"]).run()
+    assert not page.exception
+    assert query(page)["policies"] == ["fcfs,rescue"]
+    assert {card["side"] for card in component(page, "cards")["cards"]} == {"A", "B"}
+
+
+def test_every_control_of_the_expert_mode_can_be_drawn() -> None:
+    page = opened(v="1", expert="1")
+    assert not page.exception
+    keys = [one.key for kind in ("slider", "number_input", "toggle", "selectbox") for one in page.get(kind)]
+    assert "traffic.docs.slo.e2e_s" in keys and "engine.gate" in keys
+    assert len(keys) == len(set(keys))
+
+
+def test_the_other_tab_is_only_built_when_it_is_open() -> None:
+    assert not opened().get("plotly_chart")
+    assert opened(v="1", view="queue").get("plotly_chart")
+
+
+def scenarios() -> list[Scenario]:
+    base = preset("noisy-neighbour")
+    return [
+        base,
+        change(base, {"rescue.kv": "0.3", "traffic.chat.rate_per_s": "1.1", "seed": "5"}),
+        change(base, {"policies": "rescue,fcfs", "engine.gate": "full_prompt"}),
+    ]
+
+
+@pytest.mark.parametrize("scenario", scenarios())
+@pytest.mark.parametrize("t", [None, 0.0, 31.32])
+def test_the_address_reads_back_to_what_is_shown(scenario: Scenario, t: float | None) -> None:
+    first, second = default_pair(scenario)
+    for shown in (
+        Shown(scenario, first, second, t),
+        Shown(scenario, second, first, t, focus="chat-3", tab="queue", expert=True),
+    ):
+        pairs = {key: [text] for key, text in parse_qsl(query_of(shown), keep_blank_values=True)}
+        assert shown_by(pairs)[0] == shown
+
+
+def stage_head(data: bytes) -> dict[str, Any]:
+    (size,) = struct.unpack_from("<I", data)
+    return dict(json.loads(data[4 : 4 + size]))
+
+
+def unpacked(block: bytes) -> tuple[dict[str, Any], dict[str, NDArray[np.int64]]]:
+    """The head and the columns of a packed run, as the browser reads them."""
+    data = zlib.decompress(block)
+    (size,) = struct.unpack_from("<I", data)
+    head, at = json.loads(data[4 : 4 + size]), 4 + size
+    columns: dict[str, NDArray[np.int64]] = {}
+    for name, kind, count in head["columns"]:
+        width = 1 if kind == "u1" else 4
+        part = np.frombuffer(data, np.uint8, count * width, at)
+        at += count * width
+        if kind == "u1":
+            columns[name] = part.astype(np.int64)
+            continue
+        steps = np.ascontiguousarray(part.reshape(4, count).T).view("<u4").ravel()
+        values = np.cumsum(steps, dtype=np.uint32)
+        columns[name] = values.view(np.int32).astype(np.int64) if kind == "i4" else values.astype(np.int64)
+    assert at == len(data)
+    return head, columns
+
+
+def held_blocks(log: Log, columns: dict[str, NDArray[np.int64]], iteration: int) -> int:
+    """Blocks that all requests hold in an iteration, from the pieces alone."""
+    total = 0
+    for stay, (start, end) in enumerate(zip(columns["stays.iteration"], columns["stays.end"], strict=True)):
+        if not start <= iteration < end:
+            continue
+        mine = (columns["pieces.stay"] == stay) & (columns["pieces.iteration"] <= iteration)
+        last = np.flatnonzero(mine)[-1]
+        turns = min(iteration - columns["pieces.iteration"][last] + 1, columns["pieces.count"][last])
+        tokens = columns["pieces.tokens"][last]
+        total += log.machine.blocks(int(columns["pieces.before"][last] + (turns if tokens == 1 else tokens)))
+    return total
+
+
+@pytest.fixture(scope="module", params=["fcfs", "backfill", "preemptive", "rescue"])
+def packed(request: pytest.FixtureRequest) -> tuple[Log, bytes]:
+    log = simulate(preset("noisy-neighbour"), request.param)
+    return log, pack_run(log, analyse(log))
+
+
+def test_a_packed_run_is_small(packed: tuple[Log, bytes]) -> None:
+    assert len(packed[1]) <= 50_000
+
+
+def test_a_packed_run_has_the_times_of_every_iteration(packed: tuple[Log, bytes]) -> None:
+    log, block = packed
+    head, columns = unpacked(block)
+    assert head["unit_s"] == 1e-6
+    starts, count = columns["stretches.start"], columns["stretches.count"]
+    row = np.repeat(np.arange(len(count)), count)
+    place = np.arange(log.iterations) - (np.cumsum(count) - count)[row]
+    first, step = columns["stretches.first"][row], columns["stretches.step"][row] / 1000
+    found = starts[row] + place * first + step * (place * (place - 1) // 2)
+    slack = 1 + count[row]  # half a microsecond an iteration, and the start's own
+    assert (np.abs(found - log.iteration_start_ps / 1e6) <= slack).all()
+
+
+def test_a_packed_run_holds_the_blocks_of_the_log(packed: tuple[Log, bytes]) -> None:
+    log, block = packed
+    _, columns = unpacked(block)
+    lines = log.stretches
+    for row in range(0, len(lines.iteration), 37):
+        assert held_blocks(log, columns, int(lines.iteration[row])) == lines.kv_used[row]
+
+
+def test_the_pieces_of_a_packed_run_are_all_tokens_that_were_computed(packed: tuple[Log, bytes]) -> None:
+    log, block = packed
+    _, columns = unpacked(block)
+    tokens = int((columns["pieces.tokens"] * columns["pieces.count"]).sum())
+    assert tokens == int(log.chunks.tokens.sum() + log.runs.count.sum())
+
+
+def test_times_of_a_long_run_fit_in_32_bits() -> None:
+    day = 86_400 * 10**12
+    assert unit_ps(60 * 10**12) == 10**6
+    for end in (day, 100 * day):
+        assert end // unit_ps(end) < NEVER
+
+
+def test_all_code_travels_as_one_module() -> None:
+    text = script()
+    assert text.count("export default") == 1
+    assert "innerHTML" not in text and "insertAdjacentHTML" not in text
+    assert all(f'"{name}"' in text for name in VIEWS)
+
+
+def test_the_queue_figure_keeps_the_highest_queue_of_the_log() -> None:
+    log = simulate(preset("noisy-neighbour"), "fcfs")
+    figure = queue_figure({"First come": log}, ("First come", "Other"))
+    assert max(figure["data"][0]["y"]) == log.stretches.waiting.max()
+    assert len(figure["data"][0]["x"]) <= 601
+
+
+def test_classes_look_by_their_urgency() -> None:
+    scenario = preset("noisy-neighbour")
+    assert roles(scenario) == {"chat": 0, "api": 1, "docs": 2}
+    assert value_at(scenario, ("tenants", "nobody", "weight")) == 1.0
+
+
+def test_words_for_seconds_have_at_most_three_figures() -> None:
+    words = [seconds(value) for value in (None, 0.0, 0.0123, 0.38, 7.61, 104.2)]
+    assert words == ["–", "0\u202fs", "12\u202fms", "0.38\u202fs", "7.6\u202fs", "104\u202fs"]
+
+
+def test_a_sentence_is_cut_into_pieces_by_their_kind() -> None:
+    assert parts("a **b** **bad: c**") == [("a ", ""), ("b", "strong"), (" ", ""), ("c", "bad")]
+
+
+def test_a_link_of_the_default_is_short() -> None:
+    assert len(link(preset("noisy-neighbour"))) < 60
