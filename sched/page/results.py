@@ -54,7 +54,7 @@ def alone(scenario: Scenario, key: str) -> Scenario:
 def _result(form: str, key: str, _scenario: Scenario) -> Result:
     log = simulate(_scenario, key)
     inversion = analyse(log)
-    return Result(log, inversion, summary(_scenario, log, inversion), pack_run(log, inversion))
+    return Result(log, inversion, summary(log, _scenario, inversion, with_blame=False), pack_run(log, inversion))
 
 
 def result(scenario: Scenario, key: str) -> Result:

@@ -13,7 +13,7 @@ fill="{dim}"/><rect x="2" y="15" width="9" height="9" rx="2" fill="{dim}"/><path
 fill="{mark}"/><text x="31" y="19.5" font-family="system-ui,sans-serif" font-size="16" font-weight="600"
 fill="{ink}">Sched Lab</text></svg>"""
 STYLE = """
-[data-testid="stMainBlockContainer"] { padding: 4rem 26px 2rem; max-width: 1560px; }
+[data-testid="stMainBlockContainer"] { padding: 3.6rem 26px 2rem; max-width: 1560px; }
 .st-key-code { display: none; }
 .stSidebar .stVerticalBlock { gap: 0.4rem; }
 .stSidebar .stExpander details { border: 0; background: none; }
@@ -24,7 +24,7 @@ STYLE = """
 .st-key-heading > :first-child p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .st-key-heading > :first-child strong { font-size: 17px; }
 @media (max-width: 640px) {
-  [data-testid="stMainBlockContainer"] { padding: 4rem 16px 2rem; }
+  [data-testid="stMainBlockContainer"] { padding: 3.6rem 16px 2rem; }
   .st-key-heading > :first-child { flex-basis: 100%; }
   .st-key-heading [data-testid="stCaptionContainer"] { display: none; }
 }

@@ -55,7 +55,7 @@ def _scenario_choice(scenario: Scenario) -> None:
         "Scenario",
         names,
         key="scenario",
-        format_func=lambda one: titles.get(one, one),
+        format_func=lambda one: titles.get(one, "Your own"),
         on_change=_scenario_chosen,
     )
 

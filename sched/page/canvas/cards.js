@@ -9,8 +9,8 @@ function verdictNode(parts) {
 function strip(card, low, high) {
   const at = (s) => `${(100 * Math.log(Math.min(high, Math.max(low, s)) / low)) / Math.log(high / low)}%`;
   const node = el("div", { class: "strip", "aria-hidden": "true" }, el("i", { class: "axis" }));
-  if (card.goal_s !== null) { const tick = el("i", { class: "goal" }), label = el("span", {}, "goal"); tick.style.left = label.style.left = at(card.goal_s); node.append(tick, label); }
-  if (card.value_s !== null) { const dot = el("i", { class: card.met === false ? "missed" : "met" }); dot.style.left = at(card.value_s); node.append(dot); }
+  if (card.goal_s !== null) { const tick = el("i", { class: "goal" }), label = el("span", {}, "goal"); tick.style.left = label.style.left = at(card.goal_s); label.className = card.value_s !== null && card.value_s > card.goal_s && Math.log(card.value_s / card.goal_s) < 0.22 * Math.log(high / low) ? "before" : ""; node.append(tick, label); }
+  if (card.value_s !== null) { const dot = el("i", { class: card.met === false ? "missed" : card.met ? "met" : "plain" }); dot.style.left = at(card.value_s); node.append(dot); }
   return node;
 }
 

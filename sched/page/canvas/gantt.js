@@ -36,7 +36,7 @@ class Gantt {
       if (!members.length) continue;
       const pad = 0.004 * A.end, role = A.roles[c];
       const packed = rowsOf(members, (r) => A.requests.arrival[r], (r) => Math.max(stop(A, r), B ? stop(B, r) : 0) + pad, role === 0 ? 9 : 1);
-      groups.push({ c, role, members, ...packed, pitch: PITCH[role] });
+      groups.push({ c, role, members, ...packed, pitch: role === 1 && packed.count <= 8 ? PITCH[0] : PITCH[role] });
     }
     const evictions = worlds.some((world) => world.preempted.at.length), room = most - AXIS - (evictions ? 18 : 4) - 7 * groups.length;
     const total = () => groups.reduce((sum, g) => sum + g.pitch * g.count, 0);

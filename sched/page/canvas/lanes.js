@@ -5,8 +5,8 @@ const BACK = 48;
 class Lanes {
   constructor(canvas) { this.canvas = canvas; }
 
-  paint(width, height, world, i, stays, p, { culprit, focus, left = 56 }) {
-    const [g] = fit(this.canvas, width, height);
+  paint(width, height, world, i, stays, p, { culprit, focus }) {
+    const [g] = fit(this.canvas, width, height), left = this.gutter(g, world, p);
     g.clearRect(0, 0, width, height);
     this.hits = [];
     const right = width - 3, step = (right - left) / BACK, rows = [...stays].sort((a, b) => this.order(world, a, b));
@@ -19,6 +19,11 @@ class Lanes {
     g.fillStyle = p.ink;
     g.fillRect(right, 0, 1.4, Math.max(Math.min(height, shown.length * pitch), 12));
     if (rows.length > most) this.note(g, `and ${rows.length - most} more`, left + 6, height - 4, p);
+  }
+
+  gutter(g, world, p) {
+    g.font = `600 12px ${p.font}`;
+    return Math.min(84, Math.max(56, 20 + Math.max(...world.head.classes.map((name) => g.measureText(name).width))));
   }
 
   order(world, a, b) {
@@ -85,7 +90,7 @@ class Lanes {
     const text = `prefill ${count(tokens)}`;
     g.font = `500 11.5px ${p.font}`;
     const wide = g.measureText(text).width, left = x - wide - 7;
-    if (left < 62) return;
+    if (left < 92) return;
     g.fillStyle = p.bg;
     g.fillRect(left - 3, y - 6, wide + 6, 12);
     g.fillStyle = p.ink;

@@ -1,6 +1,6 @@
 // The memory map: 60 columns of cells that keep their place, coloured by class, with a line wherever the owner changes.
 
-const COLUMNS = 60;
+const COLUMNS = 60;                          // fewer where there are only a few blocks, so that each can be seen
 
 class MemoryMap {
   constructor(canvas) { this.canvas = canvas; this.fades = []; this.tiles = new Map(); }
@@ -8,12 +8,13 @@ class MemoryMap {
   // In whole pixels, so that cells are alike, twice as fine on a coarse screen; a narrow one is filled all the same.
   resize(width, height, world, stretch = false) {
     this.world = world;
-    this.rows = Math.max(1, Math.ceil(world.cells / COLUMNS));
+    this.columns = world.cells >= 600 ? COLUMNS : Math.max(1, Math.min(COLUMNS, Math.ceil(Math.sqrt(world.cells * 1.7))));
+    this.rows = Math.max(1, Math.ceil(world.cells / this.columns));
     const ratio = Math.min(3, window.devicePixelRatio || 1), scale = ratio < 2 ? 2 * ratio : ratio;
-    this.cw = Math.max(2, Math.floor((width * scale) / COLUMNS));
-    this.ch = Math.max(2, Math.min(Math.floor((height * scale) / this.rows), Math.round(this.cw * (this.rows < 20 ? 2.4 : 1.3))));
+    this.cw = Math.max(2, Math.floor((width * scale) / this.columns));
+    this.ch = Math.max(2, Math.min(Math.floor((height * scale) / this.rows), Math.round(this.cw * 1.3)));
     this.scale = scale;
-    this.canvas.width = this.cw * COLUMNS;
+    this.canvas.width = this.cw * this.columns;
     this.canvas.height = this.ch * this.rows;
     this.ratio = stretch ? this.canvas.width / width : scale;
     this.width = this.canvas.width / this.ratio;
@@ -42,7 +43,7 @@ class MemoryMap {
       t.fillRect(0, 0, tile.width, tile.height);
       if (role === 2) {                                                     // batch: a dot in each cell
         t.fillStyle = mix(p.ink, p.batch, p.dark ? 0.35 : 0.35);
-        const dot = Math.max(1, Math.round(Math.min(cw, ch) * 0.3));
+        const dot = Math.max(1, Math.min(Math.round(Math.min(cw, ch) * 0.3), Math.round(3 * scale)));
         for (let x = 0; x < many; x++) for (let y = 0; y < many; y++) t.fillRect(x * cw + ((cw - dot) >> 1), y * ch + ((ch - dot) >> 1), dot, dot);
       }
       if (scale > 1) {                                                      // hairlines between cells
@@ -88,15 +89,15 @@ class MemoryMap {
     const { g, world, cw, ch } = this, looks = this.looks(state, iteration), n = world.cells;
     g.setTransform(1, 0, 0, 1, 0, 0);
     for (let row = 0; row < this.rows; row++) {
-      const stop = Math.min(n, (row + 1) * COLUMNS);
-      for (let c = row * COLUMNS; c < stop;) {
+      const stop = Math.min(n, (row + 1) * this.columns);
+      for (let c = row * this.columns; c < stop;) {
         let e = c + 1;
         while (e < stop && looks[e] === looks[c]) e++;
         g.fillStyle = this.style(looks[c], p);
-        g.fillRect((c % COLUMNS) * cw, row * ch, (e - c) * cw, ch);
+        g.fillRect((c % this.columns) * cw, row * ch, (e - c) * cw, ch);
         c = e;
       }
-      if (stop < (row + 1) * COLUMNS) g.clearRect((stop % COLUMNS) * cw, row * ch, this.canvas.width, ch);
+      if (stop < (row + 1) * this.columns) g.clearRect((stop % this.columns) * cw, row * ch, this.canvas.width, ch);
     }
     this.fading = fade && this.fade(state, p, now);
     this.edges(state.owner, p);
@@ -114,7 +115,7 @@ class MemoryMap {
     for (const [cell, was, since] of this.fades) {
       g.globalAlpha = Math.max(0, 1 - (now - since) / 120);
       g.fillStyle = was === FREE ? p.free : p.fill[world.role(world.stays.request[was])];
-      g.fillRect((cell % COLUMNS) * cw, Math.floor(cell / COLUMNS) * ch, cw, ch);
+      g.fillRect((cell % this.columns) * cw, Math.floor(cell / this.columns) * ch, cw, ch);
     }
     g.globalAlpha = 1;
     return this.fades.length > 0;
@@ -125,13 +126,13 @@ class MemoryMap {
     g.fillStyle = p.dark ? mix(p.bg, p.ink, 0.08) : p.edge;
     g.globalAlpha = 0.75;
     for (let row = 0; row < this.rows; row++) {
-      const first = row * COLUMNS, stop = Math.min(n, first + COLUMNS);
+      const first = row * this.columns, stop = Math.min(n, first + this.columns);
       for (let c = first + 1; c < stop; c++) if (owner[c] !== owner[c - 1]) g.fillRect((c - first) * cw - (thick >> 1), row * ch, thick, ch);
       if (!row) continue;
       for (let c = first; c < stop;) {
-        if (owner[c] === owner[c - COLUMNS]) { c++; continue; }
+        if (owner[c] === owner[c - this.columns]) { c++; continue; }
         let e = c + 1;
-        while (e < stop && owner[e] !== owner[e - COLUMNS]) e++;
+        while (e < stop && owner[e] !== owner[e - this.columns]) e++;
         g.fillRect((c - first) * cw, row * ch - (thick >> 1), (e - c) * cw, thick);
         c = e;
       }
@@ -142,7 +143,7 @@ class MemoryMap {
   dashes(p) {                                  // the buffer begins here
     if (!this.world.keptCells) return;
     const { g, cw, ch, scale } = this, edge = this.world.cells - this.world.keptCells;
-    const row = Math.floor(edge / COLUMNS), column = edge % COLUMNS;
+    const row = Math.floor(edge / this.columns), column = edge % this.columns;
     g.strokeStyle = p.ink;
     g.lineWidth = 1.4 * scale;
     g.setLineDash([4 * scale, 3 * scale]);
@@ -159,24 +160,24 @@ class MemoryMap {
     g.fillStyle = colour;
     for (let c = 0; c < n; c++) {
       if (owner[c] !== stay) continue;
-      const x = (c % COLUMNS) * cw, y = Math.floor(c / COLUMNS) * ch;
-      const column = c % COLUMNS;
+      const x = (c % this.columns) * cw, y = Math.floor(c / this.columns) * ch;
+      const column = c % this.columns;
       if (column === 0 || owner[c - 1] !== stay) g.fillRect(Math.max(0, x - half), y - half, w, ch + w);
-      if (column === COLUMNS - 1 || owner[c + 1] !== stay) g.fillRect(Math.min(this.canvas.width - w, x + cw - half), y - half, w, ch + w);
-      if (c < COLUMNS || owner[c - COLUMNS] !== stay) g.fillRect(x - half, Math.max(0, y - half), cw + w, w);
-      if (c + COLUMNS >= n || owner[c + COLUMNS] !== stay) g.fillRect(x - half, Math.min(this.canvas.height - w, y + ch - half), cw + w, w);
+      if (column === this.columns - 1 || owner[c + 1] !== stay) g.fillRect(Math.min(this.canvas.width - w, x + cw - half), y - half, w, ch + w);
+      if (c < this.columns || owner[c - this.columns] !== stay) g.fillRect(x - half, Math.max(0, y - half), cw + w, w);
+      if (c + this.columns >= n || owner[c + this.columns] !== stay) g.fillRect(x - half, Math.min(this.canvas.height - w, y + ch - half), cw + w, w);
     }
   }
 
   // Where a stay's cells lie, in CSS pixels: the middle of its largest run of rows.
   place(owner, stay) {
     let sx = 0, sy = 0, k = 0;
-    for (let c = 0; c < owner.length; c++) if (owner[c] === stay) { sx += c % COLUMNS; sy += Math.floor(c / COLUMNS); k++; }
+    for (let c = 0; c < owner.length; c++) if (owner[c] === stay) { sx += c % this.columns; sy += Math.floor(c / this.columns); k++; }
     return k ? [((sx / k + 0.5) * this.cw) / this.ratio, ((sy / k + 0.5) * this.ch) / this.ratio] : null;
   }
 
   ownerAt(x, y, state) {
-    const column = Math.floor((x * this.ratio) / this.cw), row = Math.floor((y * this.ratio) / this.ch), c = row * COLUMNS + column;
-    return column >= 0 && column < COLUMNS && c >= 0 && c < state.owner.length ? state.owner[c] : FREE;
+    const column = Math.floor((x * this.ratio) / this.cw), row = Math.floor((y * this.ratio) / this.ch), c = row * this.columns + column;
+    return column >= 0 && column < this.columns && c >= 0 && c < state.owner.length ? state.owner[c] : FREE;
   }
 }

@@ -135,7 +135,7 @@ class Panel {
   }
 
   keptHeight() {
-    const edge = this.world.cells - this.world.keptCells, row = Math.floor(edge / COLUMNS);
+    const edge = this.world.cells - this.world.keptCells, row = Math.floor(edge / this.memory.columns);
     return ((this.memory.rows - row) * this.memory.ch) / this.memory.ratio;
   }
 

@@ -71,7 +71,6 @@ class Stage {
     if (first || head.number !== this.number) this.begin(head);
     this.number = head.number;
     this.t = Math.min(this.t, this.end);
-    this.root.classList.remove("stale");
     this.resize();
     window.__stage = this;
     window.__ready = (window.__ready ?? 0) + 1;

@@ -146,7 +146,6 @@ Object.assign(Stage.prototype, {
     this.ganttCanvas.addEventListener("wheel", (event) => this.zoom(event), { passive: false });
     this.panels.forEach((panel) => this.overPanel(panel));
     const goto = (event) => { this.jump(event.detail.t); if (event.detail.focus) this.attend(event.detail.focus); this.root.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" }); };
-    const busy = () => this.root.classList.add("stale");
     window.addEventListener("sched:goto", goto);
     this.unlisten = () => window.removeEventListener("sched:goto", goto);
   },

@@ -86,7 +86,7 @@ function runningCaption(view, r, stay) {
   const where = world.kept && world.isUrgent(r) && late < 0.1 ? ", in the buffer" : "";
   const price = gave ? `: ${plural(gave, world.kept?.lend ? "borrower" : "request")} gave ${gave === 1 ? "its" : "their"} blocks back and will run again.` : ".";
   const others = othersWaiting(view, r, world.requests.level[r]);
-  return `**${name} started ${span(late)} after it arrived**${where}${price} ${others}`.trim();
+  return `**${name} started ${late > 0 ? `${span(late)} after it arrived` : "as soon as it arrived"}**${where}${price} ${others}`.trim();
 }
 
 // The sentence under a panel, about the request in focus.

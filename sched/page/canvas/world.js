@@ -23,7 +23,7 @@ class World {
     this.n = this.requests.arrival.length;
     this.nStays = this.stays.request.length;
     this.names = head.ids ?? head.numbers.split(",").map((number, r) => `${head.classes[this.requests.cls[r]]}-${number}`);
-    this.kept = head.kept && head.kept.kv > 0 ? head.kept : null;
+    this.kept = head.kept && head.kept.kv > 0 && head.machine.kv < 2 ** 30 ? head.kept : null;
     this.clock(run.stretches);
     this.index();
     this.plan();
