@@ -10,7 +10,7 @@ from sched.page.component import component
 from sched.page.results import Result
 from sched.page.state import Shown, show, shown
 from sched.page.titles import title
-from sched.scenario import Scenario, known_policies
+from sched.scenario import known_policies
 
 NARROW = "\u202f"
 
@@ -28,23 +28,16 @@ def seconds(value: float | None) -> str:
     return f"{value:.1f}{NARROW}s" if value < 99.5 else f"{value:,.0f}{NARROW}s"
 
 
-def most_urgent(scenario: Scenario, run: Result) -> str | None:
-    """The class that the cards speak of: the most urgent with requests; of several the first with a goal."""
-    listed = run.log.requests
-    if not len(listed.ids):
-        return None
-    urgent = listed.class_index[listed.priority == listed.priority.min()]
-    names: list[str] = [listed.class_names[index] for index in sorted(set(urgent.tolist()))]
-    return next((name for name in names if scenario.promise(name).slo.ttft_s is not None), names[0])
+def unbroken(text: str) -> str:
+    """The text with its numbers and their units held on one line."""
+    return re.sub(r"(?<=\d) (?=(?:s|ms|µs)\b|%)", NARROW, text)
 
 
-def _kept(run: Result, first: Result, key: str, first_key: str) -> str:
-    """Throughput in words: of the first policy as it is, of the others against it."""
-    mine = run.summary["throughput"]["output_tokens_per_s"]
-    base = first.summary["throughput"]["output_tokens_per_s"]
+def _kept(mine: float | None, base: float | None) -> str:
+    """Throughput in words: of A as it is, of the others against it, as in the verdict."""
     if mine is None:
         return "no tokens"
-    if key == first_key or not base:
+    if not base:
         return f"{mine:,.0f} tokens/s"
     change = 100 * (mine / base - 1)
     if abs(change) < 0.05:
@@ -52,13 +45,18 @@ def _kept(run: Result, first: Result, key: str, first_key: str) -> str:
     return f"{'+' if change > 0 else '−'}{abs(change):.1f}{NARROW}% tokens/s"
 
 
+def _throughput(run: Result) -> float | None:
+    value: float | None = run.summary["throughput"]["output_tokens_per_s"]
+    return value
+
+
 def card(now: Shown, runs: dict[str, Result], key: str, name: str) -> dict[str, Any]:
     """What one card says."""
-    scenario, run, first_key = now.scenario, runs[key], next(iter(runs))
+    scenario, run = now.scenario, runs[key]
     row = run.summary["classes"][name]
     goal, value = scenario.promise(name).slo.ttft_s, row["ttft_s"]["p99"]
     met = None if goal is None or value is None else value <= goal
-    kept = _kept(run, runs[first_key], key, first_key)
+    kept = _kept(_throughput(run), None if key == now.a else _throughput(runs[now.a]))
     heading = title(scenario, key)
     words = f"{heading}: {name} p99 time to first token {seconds(value)}"
     if met is not None:
@@ -106,10 +104,11 @@ def parts(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def cards(now: Shown, runs: dict[str, Result], sentence: list[tuple[str, str]], trust: str) -> None:
-    """The verdict in large type, what it rests on, and the cards."""
-    name = most_urgent(now.scenario, next(iter(runs.values())))
-    rows = [] if name is None else [card(now, runs, key, name) for key in runs]
+def cards(
+    now: Shown, runs: dict[str, Result], name: str, sentence: list[tuple[str, str]], trust: str
+) -> None:
+    """The verdict in large type, what it rests on, and the cards; `name` is the class they speak of."""
+    rows = [card(now, runs, key, name) for key in runs]
     component("cards")(
         data={"verdict": sentence, "trust": trust, "cards": rows}, key="cards", on_choose_change=_chosen
     )

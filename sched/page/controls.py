@@ -128,8 +128,13 @@ def slider(
     )
 
 
-def entry(path: tuple[str, ...], label: str | None = None, kind: str | None = None) -> None:
-    """Any other value: a switch, a choice, a number that may be absent, a text."""
+def entry(
+    path: tuple[str, ...], label: str | None = None, kind: str | None = None, choices: tuple[str, ...] = ()
+) -> None:
+    """Any other value: a switch, a choice, a number that may be absent, a text.
+
+    `choices` are the values of a text that are known.
+    """
     key = join_path(path)
     knob = field(key, kind)
     now = value_at(shown().scenario, path)
@@ -138,8 +143,8 @@ def entry(path: tuple[str, ...], label: str | None = None, kind: str | None = No
     st.session_state[key] = now
     if knob.type == "true or false":
         st.toggle(title, **common)
-    elif knob.type == "choice":
-        st.selectbox(title, knob.choices, **common)
+    elif choices or knob.type == "choice":
+        st.selectbox(title, choices or knob.choices, **common)
     elif knob.type == "text":
         st.text_input(title, **common)
     elif isinstance(now, int | float | None) and ("number" in knob.type):
@@ -151,6 +156,7 @@ def entry(path: tuple[str, ...], label: str | None = None, kind: str | None = No
             max_value=None if knob.high is None or knob.high > 2**53 else cast(knob.high),
             step=cast(knob.step or (1 if cast is int else 0.01)),
             placeholder="none",
+            **({"value": None} if knob.optional else {}),
             format=None if cast is int else "%g",
             **common,
         )

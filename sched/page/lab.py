@@ -5,17 +5,18 @@ from functools import partial
 
 import streamlit as st
 
-from sched.explain import verdict
+from sched.fields import ScenarioError
 from sched.figures.queue import queue_figure
-from sched.page.cards import cards, choose, most_urgent, parts
+from sched.page.cards import cards, choose, unbroken
 from sched.page.incidents import incidents
-from sched.page.results import Incident, Result, results
+from sched.page.results import Incident, Result, blamed, results
 from sched.page.results import incidents as incidents_of
 from sched.page.share import share
 from sched.page.sidebar import sidebar
 from sched.page.stage import stage
-from sched.page.state import TABS, Shown, show, shown
-from sched.page.titles import title
+from sched.page.state import TABS, Shown, sentence, show, shown
+from sched.page.titles import in_sentence, title
+from sched.verdict import urgent_class, verdict
 
 TAB_TITLES = {"inversions": ":material/flag: Inversions", "queue": ":material/show_chart: Queue length"}
 
@@ -26,14 +27,18 @@ def lab() -> None:
     now = shown()
     _messages()
     _heading(now)
-    runs = results(now.scenario)
+    try:
+        runs = results(now.scenario)
+    except ScenarioError as error:
+        st.error(sentence(error), icon=":material/error:")
+        return
     first = next(iter(runs.values()))
-    name = most_urgent(now.scenario, first)
+    name = urgent_class(first.summary, now.scenario)
     if name is None:
         st.info("This scenario has no requests: add traffic or requests to it.", icon=":material/inbox:")
         return
     found = {key: incidents_of(now.scenario, key) for key in dict.fromkeys((now.a, now.b))}
-    cards(now, runs, parts(verdict()), trust(now, runs, name))
+    cards(now, runs, name, sentence_of(now, runs), trust(now, runs, name))
     stage(now, runs, found)
     for key, run in runs.items():
         if run.log.stop_reason:
@@ -48,8 +53,8 @@ def _messages() -> None:
         st.error(f"{state['fault']} Shown instead: {shown().scenario.title}.", icon=":material/link_off:")
     if refused := state.pop("refused", None):
         st.warning(refused, icon=":material/block:")
-    for _, sentence in state["notes"]:
-        st.info(sentence, icon=":material/info:")
+    for _, note in state["notes"]:
+        st.info(note, icon=":material/info:")
 
 
 def _option(now: Shown, side: str, key: str) -> str:
@@ -86,6 +91,15 @@ def _heading(now: Shown) -> None:
 def _plain(text: str) -> str:
     """A user's text with Markdown's signs taken at their word."""
     return "".join(f"\\{sign}" if sign in "\\`*_{}[]()#+!|<>~$:" else sign for sign in text)
+
+
+def sentence_of(now: Shown, runs: dict[str, Result]) -> list[tuple[str, str]]:
+    """The verdict on A, and on B against it."""
+    summaries = {key: run.summary for key, run in runs.items()}
+    summaries[now.a] = blamed(now.scenario, now.a)
+    names = {key: in_sentence(now.scenario, key) for key in runs}
+    said = verdict(summaries, now.scenario, now.a, now.b, names)
+    return [(unbroken(one.text), "" if one.tone == "plain" else one.tone) for one in said]
 
 
 def trust(now: Shown, runs: dict[str, Result], name: str) -> str:

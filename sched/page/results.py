@@ -54,7 +54,9 @@ def alone(scenario: Scenario, key: str) -> Scenario:
 def _result(form: str, key: str, _scenario: Scenario) -> Result:
     log = simulate(_scenario, key)
     inversion = analyse(log)
-    return Result(log, inversion, summary(log, _scenario, inversion, with_blame=False), pack_run(log, inversion))
+    return Result(
+        log, inversion, summary(log, _scenario, inversion, with_blame=False), pack_run(log, inversion)
+    )
 
 
 def result(scenario: Scenario, key: str) -> Result:
@@ -75,6 +77,17 @@ def results(scenario: Scenario) -> dict[str, Result]:
         found[key] = result(scenario, key)
     bar.empty()
     return found
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _blamed(form: str, key: str, _scenario: Scenario, _result: Result) -> dict[str, Any]:
+    return summary(_result.log, _scenario, _result.inversion)
+
+
+def blamed(scenario: Scenario, key: str) -> dict[str, Any]:
+    """The summary of a policy with the blame in it, which takes longer: for the one that is told of."""
+    one = alone(scenario, key)
+    return _blamed(link(one), key, one, result(scenario, key))
 
 
 def expected_requests(scenario: Scenario) -> float:

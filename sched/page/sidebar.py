@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from sched.cost import machine
+from sched.cost import hardware, machine
 from sched.external import reference
 from sched.model import UNLIMITED_BLOCKS
 from sched.page.controls import MARKS, changed, entry, roles, slider, value_at
@@ -49,13 +49,14 @@ def _scenario_choice(scenario: Scenario) -> None:
     """The ready scenarios, and a way back to the one that was changed."""
     titles = {one.name: one.title for one in presets()}
     name = scenario.link_base.partition("@")[0]
-    names = list(titles) if name in titles else [name, *titles]
+    if name not in titles:
+        titles = {name: "Your own", **titles}
     st.session_state["scenario"] = name
     st.selectbox(
         "Scenario",
-        names,
+        list(titles),
         key="scenario",
-        format_func=lambda one: titles.get(one, "Your own"),
+        format_func=lambda one: titles.get(one, one),
         on_change=_scenario_chosen,
     )
 
@@ -189,6 +190,10 @@ def _seed(scenario: Scenario) -> None:
         )
 
 
+HARDWARE = ("constant", "affine", *(str(one["name"]) for one in hardware()))
+"""What an iteration's time may come from."""
+
+
 def _expert(scenario: Scenario, look: dict[str, int]) -> None:
     """Every other value of this scenario, by part."""
     with st.expander("Run", icon=":material/timer:"):
@@ -198,7 +203,7 @@ def _expert(scenario: Scenario, look: dict[str, int]) -> None:
         for knob in reference():
             part, _, name = knob.path.partition(".")
             if part == "engine" and "." not in name and name not in SIMPLE_ENGINE:
-                entry(("engine", name))
+                entry(("engine", name), choices=HARDWARE if name == "hardware" else ())
     for one in scenario.traffic:
         with st.expander(f"{MARKS[look[one.name]]} {one.name}, all of it"):
             _class(scenario, one)

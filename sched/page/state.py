@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 import streamlit as st
 
+from sched.cost import machine
 from sched.external import change, link, parse_link
 from sched.fields import ScenarioError
 from sched.scenario import Scenario, preset
@@ -75,6 +76,7 @@ def _choice(view: Mapping[str, str], name: str, known: list[str]) -> str | None:
 def shown_by(query: Mapping[str, list[str]]) -> tuple[Shown, list[tuple[str, str]]]:
     """What a link's query shows, and notes about it. Raises ScenarioError when it is not understood."""
     scenario, view, notes = parse_link(query)
+    machine(scenario)
     keys = list(scenario.policies)
     first, second = default_pair(scenario)
     a = _choice(view, "a", keys) or first
@@ -161,7 +163,9 @@ def set_values(texts: Mapping[str, str]) -> None:
     """Change values by their dotted paths; a value that is refused is said in words and not taken."""
     now = shown()
     try:
-        show(with_scenario(now, change(now.scenario, texts)))
+        scenario = change(now.scenario, texts)
+        machine(scenario)
+        show(with_scenario(now, scenario))
     except ScenarioError as error:
         st.session_state["touched"] = True
         st.session_state["refused"] = f"{sentence(error)} It stays as it was."

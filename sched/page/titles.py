@@ -11,6 +11,15 @@ def title(scenario: Scenario, key: str) -> str:
     return f"{name} {percent(kept)}" if isinstance(kept, float) else name
 
 
+def in_sentence(scenario: Scenario, key: str) -> str:
+    """The policy inside a sentence: "priority + backfill", "a 12 % rescue buffer"."""
+    name, kept = known_policies()[key].title, getattr(scenario.policies.get(key), "kv", None)
+    words = name if name[1:2].isupper() else name[:1].lower() + name[1:]
+    if not isinstance(kept, float):
+        return words
+    return f"{'an' if percent(kept)[0] == '8' else 'a'} {percent(kept)} {words}"
+
+
 def percent(share: float) -> str:
     """A share in per cent, with as many digits as it needs."""
     return f"{100 * share:.3g}\u202f%"
