@@ -98,23 +98,28 @@ def _meet(held: Pieces, when: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class Blame:
-    """Picoseconds of inversion, shape (kinds, resources, requests)."""
+    """Picoseconds by kind, resource and request, shape (2, kinds, resources, n).
+
+    The first half is for the waits of the most urgent level, the second for all others.
+    """
 
     ps: Exact
 
-    def by_kind(self, kind: int) -> list[int]:
-        """Of one kind, by request: Python ints."""
-        found: list[int] = self.ps[kind].sum(axis=0).tolist()
+    def by_kind(self, kind: int, *, of_urgent: bool = False) -> list[int]:
+        """Of one kind, by request: Python ints. All of it, or what the most urgent level had to wait."""
+        of = self.ps[:1] if of_urgent else self.ps
+        found: list[int] = of[:, kind].sum(axis=(0, 1)).tolist()
         return found
 
 
 def blame(seen: Evidence, runs: CauseRuns) -> Blame:
     """Who is to blame for these runs of inversion, to the picosecond: the parts add up to their inversion."""
     count = len(seen.log.requests.ids)
-    sums = ExactSums(len(KINDS) * len(RESOURCES) * count)
+    sums = ExactSums(2 * len(KINDS) * len(RESOURCES) * count)
 
     def add(kind: Ints | int, k: int, request: Ints, share: Ints) -> None:
-        sums.add((kind * len(RESOURCES) + k) * count + request, share)
+        level = int(part.rows.level[0] > 0)
+        sums.add(((level * len(KINDS) + kind) * len(RESOURCES) + k) * count + request, share)
 
     for whole in cells(seen, rows_of(seen, runs)):
         for k, part in _by_resource(whole):
@@ -135,7 +140,7 @@ def blame(seen: Evidence, runs: CauseRuns) -> Blame:
                 later = (seen.time.begin_ps[part.rows.slot] > since)[part.row]
                 kind = np.where(~passed & later, GROWTH, kind)
             add(kind, k, request, share)
-    return Blame(sums.total().reshape(len(KINDS), len(RESOURCES), count))
+    return Blame(sums.total().reshape(2, len(KINDS), len(RESOURCES), count))
 
 
 def _by_resource(part: Cells) -> Iterator[tuple[int, Cells]]:

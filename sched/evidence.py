@@ -9,7 +9,7 @@ from sched.causes import CauseRuns, cause_runs
 from sched.log import Ints, Log
 from sched.occupancy import Pieces, Timeline, pieces, timeline
 from sched.supply import Levels, Supply, levels, supply
-from sched.waits import Waits, needed_blocks, needed_tokens, waits
+from sched.waits import Waits, needed_blocks, needed_tokens, queue_order, waits
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +37,23 @@ class Evidence:
         own = (held.claimed, held.tokens, held.seats)
         blocks, tokens, seats = (self.time.spread(part.sum(axis=0) - np.cumsum(part, axis=0)) for part in own)
         return blocks, tokens, seats
+
+    @cached_property
+    def place(self) -> Ints:
+        """Place of each wait in the order of the queue."""
+        order = queue_order(self.log, self.waits)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return place
+
+    def passed(self, wait: int, until_ps: int) -> list[int]:
+        """Lower requests admitted during a wait up to and including a moment, in order of admission."""
+        stays = self.log.stays
+        lower = self.levels.of_request[stays.request] > self.levels.of_request[self.waits.request[wait]]
+        lower &= (stays.start_ps >= self.waits.from_ps[wait]) & (stays.start_ps < self.waits.to_ps[wait])
+        rows = np.flatnonzero(lower & (stays.start_ps <= until_ps))
+        found: list[int] = stays.request[rows[np.argsort(stays.seq[rows])]].tolist()
+        return found
 
     def level(self, wait: Ints) -> Ints:
         """Level of urgency of these waits' requests, 0 the most urgent."""

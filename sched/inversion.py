@@ -23,9 +23,13 @@ CAUSES = ("quantum", "legitimate", "reserved", "kv", "tokens", "seats")
 
 @dataclass(frozen=True, eq=False)
 class CauseSpans:
-    """Maximal runs of one cause in one request's wait, in order of request and time."""
+    """Maximal runs of one cause in one request's wait, in order of request and time.
+
+    `wait` is the row of the wait in `seen.waits`.
+    """
 
     request: Ints
+    wait: Ints
     from_ps: Ints
     to_ps: Ints
     code: Codes
@@ -109,7 +113,16 @@ class Inversion:
     @cached_property
     def culprits(self) -> Culprits:
         """What each request made others wait, over the whole run."""
-        return _culprits(blame(self.seen, self._runs()))
+        return _culprits(self._blame)
+
+    @cached_property
+    def urgent_culprits(self) -> Culprits:
+        """What each request made those of the most urgent level wait, over the whole run."""
+        return _culprits(self._blame, of_urgent=True)
+
+    @cached_property
+    def _blame(self) -> Blame:
+        return blame(self.seen, self._runs())
 
     def culprits_between(self, request: int, from_ps: int, to_ps: int) -> Culprits:
         """What each request made this one wait between two decisions, such as the ends of an incident."""
@@ -160,8 +173,8 @@ class Inversion:
         return runs.take(np.flatnonzero(mine))
 
 
-def _culprits(found: Blame) -> Culprits:
-    return Culprits(*(found.by_kind(kind) for kind in (DIRECT, GROWTH, BYPASS)))
+def _culprits(found: Blame, *, of_urgent: bool = False) -> Culprits:
+    return Culprits(*(found.by_kind(kind, of_urgent=of_urgent) for kind in (DIRECT, GROWTH, BYPASS)))
 
 
 def analyse(log: Log) -> Inversion:
@@ -207,7 +220,7 @@ def _spans(seen: Evidence) -> CauseSpans:
     new = np.ones(len(wait), dtype=bool)
     new[1:] = (wait[1:] != wait[:-1]) | (code[1:] != code[:-1])
     start, last = groups(new)
-    return CauseSpans(found.request[wait[start]], begin[start], end[last], code[start])
+    return CauseSpans(found.request[wait[start]], wait[start], begin[start], end[last], code[start])
 
 
 def _bypasses(seen: Evidence) -> Ints:

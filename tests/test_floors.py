@@ -28,7 +28,8 @@ ROWS = (
     (4, "log record", "numpy"),
     (4, "engine", "numpy simpy"),
     (4, "__init__", ""),  # the front door: Scenario, simulate, POLICIES
-    (5, "occupancy waits causes metrics inversion explain audit theory", "numpy scipy"),
+    (5, "occupancy waits supply causes evidence shares blame inversion moments", "numpy"),
+    (5, "sums metrics eta explain words verdict story audit theory", "numpy scipy"),
     (6, "experiments", "numpy pandas pyarrow scipy dask distributed"),
     (6, "report", "numpy pandas pyarrow"),
     (7, "figures", "numpy plotly"),

@@ -1,0 +1,190 @@
+"""Why one request waited, in full: causes, blame, moments, what would have helped, and the notes on its way.
+
+Blame says who was holding what it lacked. The counterfactual says what would have helped: the same requests
+played again without overtaking, and without any lower request. The two agree in rank, not in value; they are
+never added up.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sched.blame import KINDS
+from sched.eta import annotation
+from sched.inversion import CAUSES, Inversion
+from sched.log import Log
+from sched.model import NEVER, PS_PER_S, Outcome
+from sched.moments import RESOURCE_NAMES, cause_name, holders, moments
+from sched.occupancy import Bools
+from sched.scenario import Scenario
+from sched.sums import seconds
+from sched.supply import LEGITIMATE, QUANTUM
+from sched.waits import waits
+from sched.workload import RequestList
+
+Simulate = Callable[[Scenario, str, RequestList], Log]
+"""Runs a policy of a scenario over a request list: `sched.simulate`."""
+CULPRITS = 3
+SKIPPING = ("backfill", "skip_limit")
+"""Policies that are `hol` but for letting requests past one that does not fit."""
+
+
+class UnknownRequest(ValueError):
+    """The sentence for a request that the run does not have."""
+
+
+def explain(
+    log: Log, inversion: Inversion, request_id: str, scenario: Scenario, simulate: Simulate
+) -> dict[str, Any]:
+    """The `explain --json` object of one request. Raises UnknownRequest in words."""
+    if request_id not in log.requests.ids:
+        raise UnknownRequest(f'request "{request_id}": none of the {len(log.requests.ids)} has this id')
+    request = log.requests.ids.index(request_id)
+    goal = int(log.requests.ttft_goal_ps[request])
+    after = scenario.annotate_after_s
+    after_ps = round(after * PS_PER_S) if after is not None else max(goal, 0) // 4
+    return {
+        "request": _request(log, request, scenario) | {"passed_by": int(inversion.bypasses[request])},
+        "policy": log.policy,
+        "wait_s": seconds(inversion.wait_ps[request]),
+        "causes": causes(inversion, request),
+        "quantum": _quantum(inversion, request),
+        "blame": blame_list(inversion, request),
+        "intervals": intervals(inversion, request),
+        "counterfactual": _counterfactual(log, inversion, request, scenario, simulate),
+        "annotation": annotation(inversion, request, after_ps),
+    }
+
+
+def _request(log: Log, request: int, scenario: Scenario) -> dict[str, Any]:
+    listed = log.requests
+
+    def when(ps: int) -> float | None:
+        return None if ps == NEVER else seconds(ps)
+
+    return {
+        "id": listed.ids[request],
+        "class": listed.class_names[int(listed.class_index[request])],
+        "tenant": listed.tenant_names[int(listed.tenant_index[request])],
+        "priority": int(listed.priority[request]) * (-1 if scenario.urgency == "high_first" else 1),
+        "prompt": int(listed.prompt_tokens[request]),
+        "output": int(listed.output_tokens[request]),
+        "arrival_s": seconds(listed.arrival_ps[request]),
+        "first_scheduled_s": when(int(log.first_scheduled_ps[request])),
+        "first_token_s": when(int(log.first_token_ps[request])),
+        "ended_s": when(int(log.ended_ps[request])),
+        "outcome": Outcome(int(log.outcome[request])).name.lower(),
+        "preemptions": int(log.preemptions[request]),
+        "recomputed_tokens": int(log.recomputed_tokens[request]),
+    }
+
+
+def causes(inversion: Inversion, request: int) -> dict[str, float]:
+    """Seconds of wait by cause; they add up to the wait. What can never fit is refused and has no wait."""
+    found = {f"{name}_s": seconds(getattr(inversion, f"{name}_ps")[request]) for name in CAUSES}
+    return found | {"infeasible_s": 0.0}
+
+
+def blame_list(inversion: Inversion, request: int) -> list[dict[str, Any]]:
+    """Who made it wait, most first; the parts add up to its inversion."""
+    listed = inversion.seen.log.requests
+    ps = inversion.blame_of(request).ps.sum(axis=0)
+    found = [
+        (int(ps[place]), *place) for place in zip(*(rows.tolist() for rows in np.nonzero(ps)), strict=True)
+    ]
+    found.sort(key=lambda row: (-row[0], *row[1:]))
+    return [
+        {
+            "id": listed.ids[who],
+            "class": listed.class_names[int(listed.class_index[who])],
+            "kind": KINDS[kind],
+            "resource": RESOURCE_NAMES[resource],
+            "s": seconds(share),
+        }
+        for share, kind, resource, who in found
+    ]
+
+
+def intervals(inversion: Inversion, request: int) -> list[dict[str, Any]]:
+    """Its waits, cut where what it was told changes, each with who held most of what it lacked then."""
+    rows, ids = moments(inversion, request), inversion.seen.log.requests.ids
+    found = []
+    for row in range(len(rows.request)):
+        code, resource = int(rows.code[row]), int(rows.resource[row])
+        who = []
+        if code < LEGITIMATE:
+            who = holders(inversion.seen, int(rows.wait[row]), int(rows.slot[row]), resource)[:CULPRITS]
+        found.append(
+            {
+                "from_s": seconds(rows.from_ps[row]),
+                "to_s": seconds(rows.to_ps[row]),
+                "cause": cause_name(code),
+                "resource": RESOURCE_NAMES[resource],
+                "needs": int(rows.needs[row]),
+                "free": int(rows.free[row]),
+                "entitled": int(rows.entitled[row]),
+                "culprits": [{"id": ids[one], "holds": units} for one, units in who],
+            }
+        )
+    return found
+
+
+def _quantum(inversion: Inversion, request: int) -> dict[str, float]:
+    """The iteration in progress when it came, shared by whose tokens it computed."""
+    seen, spans = inversion.seen, inversion.spans
+    tokens = seen.levels.held.tokens
+    level = int(seen.levels.of_request[request])
+    lower_s = other_s = 0.0
+    for row in np.flatnonzero((spans.request == request) & (spans.code == QUANTUM)).tolist():
+        slot = int(np.searchsorted(seen.time.begin_ps, spans.from_ps[row])) - 1
+        of_slot = tokens[:, seen.time.iteration[slot]]
+        lower, length = int(of_slot[level + 1 :].sum()), int(spans.to_ps[row] - spans.from_ps[row])
+        share = length * lower // max(int(of_slot.sum()), 1)
+        lower_s, other_s = lower_s + seconds(share), other_s + seconds(length - share)
+    return {"lower_s": lower_s, "other_s": other_s}
+
+
+def _counterfactual(
+    log: Log, inversion: Inversion, request: int, scenario: Scenario, simulate: Simulate
+) -> dict[str, Any]:
+    """Its wait in the same run without overtaking, and in the same run without any lower request."""
+    changed, policy = _without_overtaking(scenario, log.policy)
+    without = inversion.wait_ps[request]
+    if inversion.bypasses[request]:
+        without = _wait_ps(simulate(changed, policy, log.requests), request)
+    others = log.requests.priority <= log.requests.priority[request]
+    place = int(others[:request].sum())
+    alone = _wait_ps(simulate(scenario, log.policy, _only(log.requests, others)), place)
+    return {
+        "no_bypass_wait_s": seconds(without),
+        "no_bypass_is": policy if inversion.bypasses[request] else "as it was: nobody was admitted past it",
+        "no_lower_wait_s": seconds(alone),
+    }
+
+
+def _without_overtaking(scenario: Scenario, policy: str) -> tuple[Scenario, str]:
+    """The policy that differs in letting nobody past a request that does not fit."""
+    settings = scenario.policies.get(policy)
+    if settings is not None and policy not in SKIPPING and getattr(settings, "misfit", "") == "skip":
+        return scenario.changed(policies={policy: settings.changed(misfit="stop")}), policy
+    return scenario, "hol"
+
+
+def _wait_ps(log: Log, request: int) -> int:
+    found = waits(log)
+    mine = found.request == request
+    return int((found.to_ps - found.from_ps)[mine].sum())
+
+
+def _only(listed: RequestList, kept: Bools) -> RequestList:
+    """Some of the requests, everything else unchanged."""
+    rows = np.flatnonzero(kept)
+    columns = {
+        name: getattr(listed, name)[rows]
+        for name in RequestList.__dataclass_fields__
+        if isinstance(getattr(listed, name), np.ndarray)
+    }
+    segments = None if listed.segments is None else tuple(listed.segments[row] for row in rows.tolist())
+    return replace(listed, ids=tuple(listed.ids[row] for row in rows.tolist()), segments=segments, **columns)

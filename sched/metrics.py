@@ -1,0 +1,250 @@
+"""What a run comes to in numbers: the `run --json` object of one policy.
+
+A value that does not exist is None and has a note, never NaN. Percentiles are nearest-rank on the full
+sample. Requests that arrive during the warm-up are simulated and left out of classes and tenants.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sched.inversion import Culprits, Inversion
+from sched.log import Ints, Log
+from sched.model import PS_PER_S, UNLIMITED_BLOCKS, Outcome
+from sched.occupancy import Bools, used_blocks
+from sched.scenario import Scenario
+from sched.sums import exact_dot, exact_sum, five, seconds
+
+TOP_CULPRITS = 10
+TOP_URGENT = 3
+OUTCOMES = {
+    "finished": Outcome.FINISHED,
+    "refused": Outcome.REFUSED,
+    "timed_out": Outcome.TIMED_OUT,
+    "shed": Outcome.SHED,
+    "unfinished": Outcome.UNFINISHED,
+}
+BLIND = frozenset("static fcfs vtc dlpm drr drf article_drf sjf srpt edf slack hrrn quota".split())
+"""Policies whose order has no use for priority."""
+
+Notes = list[dict[str, str]]
+
+
+def summary(log: Log, scenario: Scenario, inversion: Inversion, *, with_blame: bool = True) -> dict[str, Any]:
+    """Every figure of one run, in seconds and plain Python.
+
+    Beside what `run --json` promises, `inversion.urgent` is the blame for the waits of the most urgent level
+    alone. Without blame there is neither that nor direct_s, growth_s, bypass_s and top_culprits: who shows
+    none saves the work.
+    """
+    notes: Notes = [{"path": path, "text": text} for path, text in scenario.notes()]
+    counted = np.asarray(log.requests.arrival_ps >= round(scenario.warmup_s * PS_PER_S))
+    window_s = scenario.duration_s - scenario.warmup_s
+    makespan_ps = int(log.ended_ps[log.outcome == Outcome.FINISHED].max(initial=-1))
+    classes = _classes(log, inversion, counted, window_s, notes)
+    found: dict[str, Any] = {
+        "requests": _outcomes(log),
+        "makespan_s": seconds(makespan_ps) if makespan_ps >= 0 else None,
+        "throughput": _throughput(log, makespan_ps),
+        "preemptions": int(log.preemptions.sum()),
+        "recomputed_tokens": int(log.recomputed_tokens.sum()),
+        "kv_utilisation": _utilisation(log, inversion, makespan_ps),
+        "batch_occupancy": _mean(
+            log, inversion.seen.levels.held.seats.sum(axis=0), log.machine.max_num_seqs, makespan_ps
+        ),
+        "jain": _jain(log, counted),
+        "classes": classes,
+        "tenants": _tenants(log, inversion, counted),
+        "inversion": _inversion(log, inversion, with_blame),
+        "notes": notes,
+    }
+    _note_what_is_missing(log, found, notes)
+    _note_what_is_odd(log, scenario, counted, notes)
+    return found
+
+
+def _outcomes(log: Log) -> dict[str, int]:
+    counts = np.bincount(log.outcome, minlength=len(OUTCOMES)).tolist()
+    return {"arrived": len(log.requests.ids), **{name: counts[outcome] for name, outcome in OUTCOMES.items()}}
+
+
+def _throughput(log: Log, makespan_ps: int) -> dict[str, float | None]:
+    if makespan_ps <= 0:
+        return {"output_tokens_per_s": None, "requests_per_s": None}
+    finished = int((log.outcome == Outcome.FINISHED).sum())
+    return {
+        "output_tokens_per_s": int(log.emitted_tokens.sum()) * PS_PER_S / makespan_ps,
+        "requests_per_s": finished * PS_PER_S / makespan_ps,
+    }
+
+
+def _mean(log: Log, units: Ints, capacity: int, until_ps: int) -> float | None:
+    """Mean share of a capacity in use over time, from 0 to `until_ps`."""
+    if until_ps <= 0:
+        return None
+    length = np.clip(until_ps - log.iteration_start_ps, 0, log.iteration_duration_ps)
+    return exact_dot(units, length) / (capacity * until_ps)
+
+
+def _utilisation(log: Log, inversion: Inversion, makespan_ps: int) -> float | None:
+    if log.machine.kv_blocks >= UNLIMITED_BLOCKS:
+        return None
+    used = used_blocks(log, inversion.seen.levels.held.blocks.sum(axis=0))
+    return _mean(log, used, log.machine.kv_blocks, makespan_ps)
+
+
+def _jain(log: Log, counted: Bools) -> float | None:
+    """Jain's index of fairness over the tenants' output tokens by weight: 1 is even, 1/n is all to one.
+
+    Source: Jain, Chiu and Hawe, DEC-TR-301, 1984.
+    """
+    tenants = log.requests.tenant_index[counted]
+    tokens = np.bincount(tenants, weights=log.emitted_tokens[counted], minlength=len(log.requests.weights))
+    present = np.unique(tenants).tolist()
+    shares = [float(int(tokens[tenant]) / log.requests.weights[tenant]) for tenant in present]
+    squares = sum(share * share for share in shares)
+    return sum(shares) ** 2 / (len(shares) * squares) if squares else None
+
+
+def _meets_goals(log: Log) -> tuple[Bools, Bools]:
+    """Of each request: whether anything was promised, and whether it finished within all that was."""
+    listed, finished = log.requests, log.outcome == Outcome.FINISHED
+    goals = (listed.ttft_goal_ps, listed.tpot_goal_ps, listed.e2e_goal_ps)
+    promised = np.logical_or.reduce([goal >= 0 for goal in goals])
+    gaps = np.maximum(log.emitted_tokens - 1, 0)
+    times = (
+        log.first_token_ps - listed.arrival_ps,
+        -(-(log.ended_ps - log.first_token_ps) // np.maximum(gaps, 1)),
+        log.ended_ps - listed.arrival_ps,
+    )
+    late = np.zeros(len(finished), dtype=bool)
+    for goal, time in zip(goals, times, strict=True):
+        late |= (goal >= 0) & (time > goal)
+    return promised, finished & ~late
+
+
+def _classes(log: Log, inversion: Inversion, counted: Bools, window_s: float, notes: Notes) -> dict[str, Any]:
+    listed = log.requests
+    promised, kept = _meets_goals(log)
+    has_token, finished = log.first_token_ps >= 0, log.outcome == Outcome.FINISHED
+    found = {}
+    for index, name in enumerate(listed.class_names):
+        own = np.flatnonzero(counted & (listed.class_index == index))
+        first, done = own[has_token[own]], own[finished[own]]
+        several = done[log.emitted_tokens[done] > 1]
+        waited = own[log.outcome[own] != Outcome.REFUSED]
+        wait, inverted = exact_sum(inversion.wait_ps[own]), exact_sum(inversion.inversion_ps[own])
+        asked = own[promised[own]]
+        good = int(kept[asked].sum())
+        found[name] = {
+            "n": len(own),
+            "ttft_s": five(log.first_token_ps[first] - listed.arrival_ps[first]),
+            "tpot_s": five((log.ended_ps - log.first_token_ps)[several] // (log.emitted_tokens[several] - 1)),
+            "e2e_s": five(log.ended_ps[done] - listed.arrival_ps[done]),
+            "wait_s": five(inversion.wait_ps[waited]),
+            "slo_attainment": good / len(asked) if len(asked) else None,
+            "goodput_per_s": good / window_s if len(asked) else None,
+            "inversion_s": seconds(inverted),
+            "inversion_share": inverted / wait if wait else None,
+            "bypasses": int(inversion.bypasses[own].sum()),
+        }
+        left = len(own) - len(first)
+        if left and len(first):
+            text = f"{left} of {len(own)} {name} requests got no token and are in no TTFT"
+            notes.append({"path": f"classes.{name}.ttft_s", "text": text})
+    return found
+
+
+def _tenants(log: Log, inversion: Inversion, counted: Bools) -> dict[str, Any]:
+    found = {}
+    for index, name in enumerate(log.requests.tenant_names):
+        own = np.flatnonzero(counted & (log.requests.tenant_index == index))
+        found[name] = {
+            "n": len(own),
+            "output_tokens": int(log.emitted_tokens[own].sum()),
+            "wait_s": seconds(exact_sum(inversion.wait_ps[own])),
+            "inversion_s": seconds(exact_sum(inversion.inversion_ps[own])),
+        }
+    return found
+
+
+def _inversion(log: Log, inversion: Inversion, with_blame: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "total_s": seconds(exact_sum(inversion.inversion_ps)),
+        "incidents": len(inversion.incidents.request),
+    }
+    if not with_blame:
+        return found
+    found |= _blamed(log, inversion.culprits, TOP_CULPRITS)
+    urgent = inversion.urgent_culprits
+    found["urgent"] = {
+        "total_s": seconds(sum(urgent.total)),
+        "culprits": sum(1 for part in urgent.total if part),
+        **_blamed(log, urgent, TOP_URGENT),
+    }
+    return found
+
+
+def _blamed(log: Log, culprits: Culprits, top: int) -> dict[str, Any]:
+    """Blame by kind, and those who have the most of it."""
+    listed, total = log.requests, culprits.total
+    kinds = {"direct_s": culprits.direct, "growth_s": culprits.growth, "bypass_s": culprits.bypass}
+    first = sorted(range(len(total)), key=lambda one: (-total[one], one))[:top]
+    rows = [
+        {
+            "id": listed.ids[one],
+            "class": listed.class_names[int(listed.class_index[one])],
+            "tenant": listed.tenant_names[int(listed.tenant_index[one])],
+            "inversion_s": seconds(total[one]),
+            **{name: seconds(parts[one]) for name, parts in kinds.items()},
+        }
+        for one in first
+        if total[one]
+    ]
+    return {**{name: seconds(sum(parts)) for name, parts in kinds.items()}, "top_culprits": rows}
+
+
+WHY_MISSING = {
+    "makespan_s": "nothing finished",
+    "throughput.output_tokens_per_s": "nothing finished",
+    "throughput.requests_per_s": "nothing finished",
+    "kv_utilisation": "there is no limit on KV blocks, or nothing finished",
+    "batch_occupancy": "nothing finished",
+    "jain": "no tenant got a token",
+    "ttft_s": "no request of this class got a token",
+    "tpot_s": "no finished request of this class has a second token",
+    "e2e_s": "no request of this class finished",
+    "wait_s": "no request of this class was accepted",
+    "slo_attainment": "nothing was promised to this class",
+    "goodput_per_s": "nothing was promised to this class",
+    "inversion_share": "no request of this class waited",
+}
+
+
+def _note_what_is_missing(log: Log, found: Mapping[str, Any], notes: Notes) -> None:
+    """A note for every value that is None."""
+    flat = {name: found[name] for name in ("makespan_s", "kv_utilisation", "batch_occupancy", "jain")}
+    flat |= {f"throughput.{name}": value for name, value in found["throughput"].items()}
+    missing = {path: WHY_MISSING[path] for path, value in flat.items() if value is None}
+    for name, figures in found["classes"].items():
+        for key, value in figures.items():
+            if (value["max"] if isinstance(value, dict) else value) is None:
+                reason = WHY_MISSING[key] if figures["n"] else "no request of this class is counted"
+                missing[f"classes.{name}.{key}"] = reason
+    notes += [{"path": path, "text": reason} for path, reason in missing.items()]
+
+
+def _note_what_is_odd(log: Log, scenario: Scenario, counted: Bools, notes: Notes) -> None:
+    """What a reader should know before believing the figures."""
+    odd: dict[str, str] = {}
+    if log.stop_reason:
+        odd["requests"] = f"the run stopped early: {log.stop_reason}"
+    if len(np.unique(log.requests.priority)) > 1 and log.policy in BLIND:
+        odd[f"policies.{log.policy}"] = f"{log.policy} does not look at priority"
+    if not counted.all():
+        left_out = int((~counted).sum())
+        odd["warmup_s"] = f"{left_out} requests of the warm-up are not in classes and tenants"
+    if log.machine.enable_prefix_caching and log.requests.segments is not None:
+        odd["inversion"] = "blocks that are shared count in full for each of their holders"
+    notes += [{"path": path, "text": text} for path, text in odd.items()]
