@@ -119,6 +119,11 @@ class Result:
     stop_reason: str
     waiting: list[str]
 
+    @property
+    def end_ps(self) -> int:
+        """When the last iteration ended."""
+        return self.iterations[-1].start_ps + self.iterations[-1].duration_ps if self.iterations else 0
+
 
 class Pool:
     """Blocks, their references and contents, and the queue of free ones: returned, never used, cached."""
@@ -189,9 +194,12 @@ class Engine:
         self.waiting: list[Job] = []
         self.running: list[Job] = []
         self.pool = Pool(machine.kv_blocks)
+        self.place = {job.id: place for place, job in enumerate(jobs)}
         self.counters: dict[str, Fraction] = {job.tenant: Fraction(0) for job in jobs}
         self.last_served = ""
         self.chains: dict[tuple[object, ...], int] = {}
+        self.seen: Counter[tuple[tuple[str, int], ...]] = Counter()
+        self.emitted_before = 0
         self.urgent_level = self.setting("for_priority", None)
         if self.urgent_level is None:
             self.urgent_level = min((job.priority for job in jobs), default=0)
@@ -212,7 +220,8 @@ class Engine:
         if self.policy in ("fcfs", "static"):
             return ()
         if self.policy == "vtc":
-            return (self.counters[job.tenant], job.arrival, job.id)
+            head = min((j.arrival, j.id) for j in [job, *self.waiting] if j.tenant == job.tenant)
+            return (self.counters[job.tenant], head, job.arrival, job.id)
         if self.policy == "aging":
             waited_s = Fraction(self.now - job.queued_ps, PS_PER_S)
             credit: Fraction | int = Fraction(str(self.setting("per_s", 0.2))) * waited_s
@@ -281,9 +290,12 @@ class Engine:
     def peak(self, job: Job) -> int:
         return self.machine.blocks(self.machine.tokens_of_life(job.prompt, job.output))
 
-    def held(self, jobs: Iterable[Job]) -> int:
-        """Blocks that count as taken: those held, or those promised where the gate promises the peak."""
-        return sum(self.peak(job) if self.machine.gate == "peak" else len(job.blocks) for job in jobs)
+    def held(self, jobs: Iterable[Job], others: Iterable[Job] = ()) -> int:
+        """Blocks that these requests hold and the others do not; promised ones under the gate on the peak."""
+        if self.machine.gate == "peak":
+            return sum(self.peak(job) for job in jobs)
+        theirs = {block for job in others for block in job.blocks}
+        return len({block for job in jobs for block in job.blocks} - theirs)
 
     def kept_from(self, job: Job, stay: Sequence[Job]) -> tuple[int, int]:
         """Blocks and seats that stay closed to this request while `stay` are running."""
@@ -369,7 +381,8 @@ class Engine:
         return min(self.budget, self.lower_budget) if self.is_lower(job) else self.budget
 
     def running_pass(self) -> None:
-        by_rank = self.policy == "preemptive" or self.kept_tokens > 0
+        slices = self.policy == "rescue" and self.setting("tokens", 0) > 0
+        by_rank = self.policy == "preemptive" or slices
         for job in sorted(self.running, key=self.rank) if by_rank else list(self.running):
             if self.budget == 0:
                 return
@@ -482,9 +495,10 @@ class Engine:
             if not no_blocks and not no_seat:
                 return leave
             lower = [other for other in self.running if self.is_lower(other) and other not in leave]
-            lent_blocks = self.held(lower) > self.machine.kv_blocks - self.kept_blocks
+            urgent = [other for other in self.running if not self.is_lower(other)]
+            lent_blocks = self.held(lower, urgent) > self.machine.kv_blocks - self.kept_blocks
             lent_seats = len(lower) > self.machine.max_num_seqs - self.kept_seats
-            if self.policy == "rescue" and not ((no_blocks and lent_blocks) or (no_seat and lent_seats)):
+            if self.policy == "rescue" and ((no_blocks and not lent_blocks) or (no_seat and not lent_seats)):
                 return None
             if len(leave) == len(candidates):
                 return None
@@ -540,7 +554,11 @@ class Engine:
         job.outcome, job.ended_ps = outcome, self.now
 
     def time_out(self) -> None:
-        for job in self.waiting + self.running:
+        # Clients give up one after the other: by deadline; at equal ones, in the order of the list.
+        present = sorted(
+            self.waiting + self.running, key=lambda job: (job.arrival_ps + job.timeout_ps, self.place[job.id])
+        )
+        for job in present:
             if job.timeout_ps != NEVER and job.arrival_ps + job.timeout_ps <= self.now:
                 self.end(job, Outcome.TIMED_OUT)
 
@@ -561,12 +579,31 @@ class Engine:
                 self.end(job, Outcome.FINISHED)
         record.free_after_update = self.pool.free
 
+    def deadlines(self) -> list[int]:
+        present = self.waiting + self.running
+        return [job.arrival_ps + job.timeout_ps for job in present if job.timeout_ps != NEVER]
+
+    def goes_round(self, record: Iteration) -> bool:
+        """The batch is as it was after an earlier eviction, and nobody has got a token since."""
+        emitted = sum(job.emitted for job in self.waiting + self.running)
+        if emitted != self.emitted_before or record.arrived or record.finished:
+            self.seen.clear()
+        self.emitted_before = emitted
+        state = tuple((job.id, job.computed) for job in self.running)
+        if not record.preempted:
+            return False
+        self.seen[state] += 1
+        return self.seen[state] > 1
+
     def arrive(self, job: Job) -> None:
         machine = self.machine
-        closed = self.kept_blocks - half_up(self.lend_share, self.kept_blocks) if self.is_lower(job) else 0
+        blocks, seats = self.kept_from(job, [])
+        tokens = self.kept_tokens if self.is_lower(job) and not self.lends else 0
+        never_fits = self.peak(job) > machine.kv_blocks - blocks
+        never_fits |= seats >= machine.max_num_seqs or tokens >= machine.max_num_batched_tokens
         no_prompt = job.prompt == 0 or (machine.max_model_len and job.prompt >= machine.max_model_len)
-        if no_prompt or (machine.refuse_infeasible and self.peak(job) > machine.kv_blocks - closed):
-            job.outcome, job.ended_ps = Outcome.REFUSED, self.now
+        if no_prompt or (machine.refuse_infeasible and never_fits):
+            job.outcome, job.ended_ps = Outcome.REFUSED, job.arrival_ps
             return
         if not any(other.tenant == job.tenant for other in self.waiting):
             queued = {other.tenant for other in self.waiting} or {self.last_served or job.tenant}
@@ -589,27 +626,31 @@ def run(
     engine = Engine(machine, jobs, policy, settings, cost, weights or {})
     coming, iterations, stop_reason, arrived = list(jobs), list[Iteration](), "", list[str]()
     while horizon_ps is None or engine.now < horizon_ps:
-        engine.time_out()
         while coming and coming[0].arrival_ps <= engine.now:
             engine.arrive(coming[0])
             arrived.append(coming.pop(0).id)
+        engine.time_out()
         if engine.waiting or engine.running:
             record = Iteration(engine.now, arrived)
             engine.schedule(record)
             if record.scheduled or record.preempted:
                 iterations.append(record)
-                arrived = []
                 engine.now += record.duration_ps
                 engine.time_out()
                 engine.update(record)
+                if engine.goes_round(record) and not coming and not engine.deadlines():
+                    stop_reason = "livelock"
+                    break
+                arrived = []
                 continue
-        present = engine.waiting + engine.running
-        events = [job.arrival_ps for job in coming[:1]]
-        events += [job.arrival_ps + job.timeout_ps for job in present if job.timeout_ps != NEVER]
+        events = [job.arrival_ps for job in coming[:1]] + engine.deadlines()
         if policy == "static" and engine.waiting and engine.now < engine.timer_ps():
             events.append(engine.timer_ps())
         if not events:
-            stop_reason = "stalled" if present else ""
+            stop_reason = "stalled" if horizon_ps is None and (engine.waiting or engine.running) else ""
             break
         engine.now = min(events)
+    for job in coming:
+        # Nobody decided about it any more, but what can never run is refused on arrival.
+        engine.arrive(job)
     return Result({job.id: job for job in jobs}, iterations, stop_reason, [job.id for job in engine.waiting])
