@@ -150,13 +150,14 @@ def entry(
     elif isinstance(now, int | float | None) and ("number" in knob.type):
         cast = int if knob.type.startswith("whole") else float
         st.session_state[key] = None if now is None else cast(now)
+        if knob.optional:
+            common["value"] = None  # else an emptied field would jump back
         st.number_input(
             title,
             min_value=None if knob.low is None else cast(knob.low),
             max_value=None if knob.high is None or knob.high > 2**53 else cast(knob.high),
             step=cast(knob.step or (1 if cast is int else 0.01)),
             placeholder="none",
-            **({"value": None} if knob.optional else {}),
             format=None if cast is int else "%g",
             **common,
         )
