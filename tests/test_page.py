@@ -22,7 +22,7 @@ from sched.page.cards import parts, seconds
 from sched.page.component import VIEWS, script
 from sched.page.controls import roles, value_at
 from sched.page.state import Shown, default_pair, query_of, shown_by
-from sched.scenario import Scenario, preset
+from sched.scenario import Scenario, preset, presets
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -133,6 +133,26 @@ def test_every_control_of_the_expert_mode_can_be_drawn() -> None:
     keys = [one.key for kind in ("slider", "number_input", "toggle", "selectbox") for one in page.get(kind)]
     assert "traffic.docs.slo.e2e_s" in keys and "engine.gate" in keys
     assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("name", [one.name for one in presets()])
+def test_every_ready_scenario_opens_with_all_its_controls(name: str) -> None:
+    page = opened(v="1", scenario=name, expert="1")
+    assert not page.exception and not page.error
+    assert component(page, "cards")["cards"]
+
+
+def test_an_optional_number_can_be_given_and_emptied() -> None:
+    page = opened(v="1", expert="1")
+    page.number_input(key="traffic.docs.slo.ttft_s").set_value(3.0).run()
+    assert query(page)["traffic.docs.slo.ttft_s"] == ["3"]
+    page.number_input(key="traffic.docs.slo.ttft_s").set_value(None).run()
+    assert "traffic.docs.slo.ttft_s" not in query(page)
+
+
+def test_hardware_that_is_not_known_is_refused_in_words() -> None:
+    page = opened(v="1", engine__hardware="xyz")
+    assert not page.exception and "engine.hardware = xyz" in page.error[0].value
 
 
 def test_the_other_tab_is_only_built_when_it_is_open() -> None:

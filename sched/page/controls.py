@@ -34,7 +34,7 @@ def value_at(scenario: Scenario, path: tuple[str, ...]) -> Any:
 
 
 def roles(scenario: Scenario) -> dict[str, int]:
-    """The look of each class: 0 the most urgent level, 2 the least urgent one, 1 between."""
+    """The look of each class: 0 most urgent, 2 least urgent, 1 between; in turn where all are alike."""
     sign = 1 if scenario.urgency == "low_first" else -1
     urgency: dict[str, int] = {}
     for one in scenario.traffic:
@@ -44,6 +44,8 @@ def roles(scenario: Scenario) -> dict[str, int]:
     if not urgency:
         return {}
     first, last = min(urgency.values()), max(urgency.values())
+    if first == last:
+        return {name: (place + 1) % 3 for place, name in enumerate(urgency)}
     return {name: 0 if level == first else 2 if level == last else 1 for name, level in urgency.items()}
 
 
@@ -62,7 +64,7 @@ def _name_and_revision(base: str) -> tuple[str, int | None]:
     return name, int(revision) if revision else None
 
 
-def _nice(value: float) -> float:
+def nice(value: float) -> float:
     """The next 1, 2, 3, 5 or 8 times a power of ten."""
     power = 10 ** math.floor(math.log10(value))
     return float(next(power * k for k in (1, 2, 3, 5, 8, 10) if power * k >= value * (1 - 1e-9)))
@@ -75,7 +77,7 @@ def _range(knob: Knob, value: float, usual: float) -> tuple[float, float, float]
         while step > usual / 5 > 0:
             step = round(step / 5, 10)
     low = step if knob.low is None or (knob.low == 1 and step > 1) else float(knob.low)
-    high = min(knob.high if knob.high is not None else math.inf, _nice(4 * max(usual, step)))
+    high = min(knob.high if knob.high is not None else math.inf, nice(4 * max(usual, step)))
     return min(low, value), max(high, value), step
 
 
@@ -86,6 +88,14 @@ def _text(value: Any) -> str:
 def changed(key: str, path: str, turn: Callable[[Any], Any] | None = None) -> None:
     value = st.session_state[key]
     set_values({path: _text(turn(value) if turn else value)})
+
+
+def first_drawn(key: str) -> bool:
+    """Whether this is the first control for the value in this run; a key can be used once."""
+    drawn: set[str] = st.session_state["drawn"]
+    is_first = key not in drawn
+    drawn.add(key)
+    return is_first
 
 
 def titled(knob: Knob) -> str:
@@ -102,6 +112,8 @@ def slider(
     `value` stands in where the scenario leaves it to the hardware; `off` says why it cannot be moved now.
     """
     key = join_path(path)
+    if not first_drawn(key):
+        return
     knob = field(key)
     now = None if off else value_at(shown().scenario, path)
     now = next(one for one in (now, value, knob.default, knob.low) if one is not None)
@@ -131,11 +143,13 @@ def slider(
 def entry(
     path: tuple[str, ...], label: str | None = None, kind: str | None = None, choices: tuple[str, ...] = ()
 ) -> None:
-    """Any other value: a switch, a choice, a number that may be absent, a text.
+    """Any other value: a switch, a choice, a number that may be absent, a text; once in a run.
 
     `choices` are the values of a text that are known.
     """
     key = join_path(path)
+    if not first_drawn(key):
+        return
     knob = field(key, kind)
     now = value_at(shown().scenario, path)
     title = label or titled(knob)

@@ -4,23 +4,22 @@ from dataclasses import replace
 
 import streamlit as st
 
-from sched.cost import hardware, machine
-from sched.external import reference
+from sched.cost import machine
+from sched.laws import ConstantLength, Length, QuantileLength, UniformLength
 from sched.model import UNLIMITED_BLOCKS
-from sched.page.controls import MARKS, changed, entry, roles, slider, value_at
+from sched.page.controls import MARKS, changed, entry, nice, roles, slider
+from sched.page.expert import expert
 from sched.page.state import Shown, set_values, show, shown, start, with_scenario
 from sched.plain import join_path
 from sched.scenario import Scenario, known_policies, preset, presets
 from sched.sources import Traffic
-
-SIMPLE_ENGINE = ("kv_blocks", "max_num_seqs", "max_num_batched_tokens")
-SIMPLE_RESCUE = ("kv", "tokens", "seats", "lend")
 
 
 def sidebar() -> None:
     """All controls, in the sidebar."""
     now = shown()
     scenario, look = now.scenario, roles(now.scenario)
+    st.session_state["drawn"] = set()
     with st.sidebar:
         _scenario_choice(scenario)
         _mode(now)
@@ -36,7 +35,7 @@ def sidebar() -> None:
             _policies(scenario)
         _seed(scenario)
         if now.expert:
-            _expert(scenario, look)
+            expert(scenario, look)
 
 
 def _scenario_chosen() -> None:
@@ -85,22 +84,26 @@ def _traffic(scenario: Scenario, look: dict[str, int]) -> None:
         return
     for one in scenario.traffic:
         slider(("traffic", one.name, "rate_per_s"), f"{MARKS[look[one.name]]} {one.name}, requests/s")
-    sized = [
-        one
-        for one in scenario.traffic
-        if value_at(scenario, ("traffic", one.name, "prompt", "kind")) in MEANS
-    ]
-    if not sized:
-        return
-    long = max(sized, key=lambda one: float(value_at(scenario, ("traffic", one.name, "prompt", "mean"))))
-    slider(("traffic", long.name, "prompt", "mean"), f"{MARKS[look[long.name]]} {long.name}, prompt tokens")
+    long = max(scenario.traffic, key=lambda one: length_of(one.prompt)[1])
+    size, _ = length_of(long.prompt)
+    if size:
+        slider(("traffic", long.name, "prompt", size), f"{MARKS[look[long.name]]} {long.name}, {SIZES[size]}")
     if len(scenario.traffic) > 1:
         _share(scenario, long, look)
 
 
-LAWS = ("arrivals", "prompt", "output")
-MEANS = ("lognormal", "gamma", "exponential")
-"""Laws of length that are given by their mean."""
+SIZES = {"mean": "prompt tokens", "tokens": "prompt tokens", "max": "longest prompt"}
+
+
+def length_of(law: Length) -> tuple[str, float]:
+    """The knob that sets how long a law's prompts are ("" if there is none), and about how long they are."""
+    if isinstance(law, ConstantLength):
+        return "tokens", law.tokens
+    if isinstance(law, UniformLength):
+        return "max", (law.min + law.max) / 2
+    if isinstance(law, QuantileLength):
+        return "", law.points[-1][1] / 2
+    return "mean", law.mean
 
 
 def _share(scenario: Scenario, long: Traffic, look: dict[str, int]) -> None:
@@ -112,7 +115,7 @@ def _share(scenario: Scenario, long: Traffic, look: dict[str, int]) -> None:
     st.slider(
         f"{MARKS[look[long.name]]} {long.name}, share of requests",
         min(0.5, now),
-        max(20.0, now),
+        max(20.0, min(95.0, nice(2 * now))),
         step=0.5,
         key=key,
         format="%.1f %%",
@@ -124,7 +127,7 @@ def _share(scenario: Scenario, long: Traffic, look: dict[str, int]) -> None:
 
 def _rescue(scenario: Scenario) -> None:
     off = None if "rescue" in scenario.policies else "Add the rescue buffer under Policies compared."
-    for name in SIMPLE_RESCUE[:3]:
+    for name in ("kv", "tokens", "seats"):
         slider(("rescue", name), off=off)
     if off:
         st.caption(off)
@@ -134,7 +137,7 @@ def _rescue(scenario: Scenario) -> None:
 
 def _engine(scenario: Scenario) -> None:
     blocks = machine(scenario).kv_blocks
-    for name in SIMPLE_ENGINE:
+    for name in ("kv_blocks", "max_num_seqs", "max_num_batched_tokens"):
         if name == "kv_blocks" and blocks >= UNLIMITED_BLOCKS:
             st.caption("KV memory: unlimited")
         else:
@@ -188,67 +191,3 @@ def _seed(scenario: Scenario) -> None:
             on_click=_another_seed,
             help="The next seed.",
         )
-
-
-HARDWARE = ("constant", "affine", *(str(one["name"]) for one in hardware()))
-"""What an iteration's time may come from."""
-
-
-def _expert(scenario: Scenario, look: dict[str, int]) -> None:
-    """Every other value of this scenario, by part."""
-    with st.expander("Run", icon=":material/timer:"):
-        for name in ("duration_s", "warmup_s", "drain_s", "urgency", "annotate_after_s"):
-            entry((name,))
-    with st.expander("Engine, all of it", icon=":material/tune:"):
-        for knob in reference():
-            part, _, name = knob.path.partition(".")
-            if part == "engine" and "." not in name and name not in SIMPLE_ENGINE:
-                entry(("engine", name), choices=HARDWARE if name == "hardware" else ())
-    for one in scenario.traffic:
-        with st.expander(f"{MARKS[look[one.name]]} {one.name}, all of it"):
-            _class(scenario, one)
-    for key in scenario.policies:
-        if known_policies()[key].settings:
-            with st.expander(known_policies()[key].title, icon=":material/rule_settings:"):
-                for setting in known_policies()[key].settings:
-                    if not setting.table and (key, setting.name) not in TAKEN:
-                        entry((key, setting.name))
-
-
-TAKEN = {("aging", "threshold_s"), *(("rescue", name) for name in SIMPLE_RESCUE)}
-"""Shown among the simple controls already; a key is used once."""
-
-
-def _class(scenario: Scenario, one: Traffic) -> None:
-    """All knobs of a class that its laws have."""
-    long = f"{join_path(('traffic', one.name))}."
-    for knob in reference():
-        if not knob.path.startswith("traffic.<class>."):
-            continue
-        name = knob.path.removeprefix("traffic.<class>.")
-        part = name.partition(".")[0]
-        law = (
-            value_at(scenario, ("traffic", one.name, part, "kind"))
-            if part in ("arrivals", "prompt", "output")
-            else ""
-        )
-        if name in ("name", "rate_per_s", "tenants", "prefix") or (
-            knob.when and knob.when != f"kind = {law}"
-        ):
-            continue
-        if name == "prompt.mean" and long + name in st.session_state:
-            continue
-        if name in ("prompt.kind", "output.kind") or "points" in name:
-            continue
-        entry(
-            ("traffic", one.name, *name.split(".")),
-            label=_titled(name, knob.title, knob.unit),
-            kind=law or None,
-        )
-
-
-def _titled(name: str, title: str, unit: str) -> str:
-    part = name.partition(".")[0]
-    about = {"arrivals": "arrivals: ", "prompt": "prompt: ", "output": "output: "}.get(part, "")
-    words = f"{about}{title[:1].lower() + title[1:] if about else title}"
-    return f"{words}, {unit}" if unit else words

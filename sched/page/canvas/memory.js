@@ -103,7 +103,7 @@ class MemoryMap {
     this.edges(state.owner, p);
     this.dashes(p);
     if (focus !== null && focus !== culprit) this.outline(state.owner, focus, p.ink, 2);
-    if (culprit !== null) this.outline(state.owner, culprit, p.culprit, 2.2);
+    if (culprit !== null) this.outline(state.owner, culprit, p.culprit, this.ragged(state.owner, culprit) ? 1.1 : 2.2);
   }
 
   // Cells that changed hands show the old fill fading over the new one; nothing moves.
@@ -153,6 +153,17 @@ class MemoryMap {
     g.lineTo(this.canvas.width, row * ch);
     g.stroke();
     g.setLineDash([]);
+  }
+
+  // Whether a stay's cells are so scattered that a strong line around them would hide everything else.
+  ragged(owner, stay) {
+    let cells = 0, edges = 0;
+    for (let c = 0; c < owner.length; c++) {
+      if (owner[c] !== stay) continue;
+      cells++;
+      edges += (owner[c - 1] !== stay) + (owner[c + 1] !== stay) + (owner[c - this.columns] !== stay) + (owner[c + this.columns] !== stay);
+    }
+    return edges > 0.55 * cells && cells > 60;
   }
 
   outline(owner, stay, colour, width) {

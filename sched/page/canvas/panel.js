@@ -79,10 +79,11 @@ class Panel {
   }
 
   queueWords(view) {
-    const { world, waiting, t } = view, chips = [], rest = new Map();
+    const { world, waiting, t } = view, chips = [], rest = new Map(), urgent = waiting.filter(([r]) => world.isUrgent(r)).length;
+    const named = urgent > 3 ? 2 : 3;
     for (const [r, since] of waiting) {
       const role = world.role(r);
-      if (world.isUrgent(r) && chips.length < 3) {
+      if (world.isUrgent(r) && chips.length < named) {
         const bad = INVERSION[world.cause(r, t)], needs = chips.length ? "" : `, needs ${count(world.needs(r))}`;
         chips.push({ key: r, role, bold: world.names[r], text: `${span(t - since)}${needs}`, bad });
         continue;

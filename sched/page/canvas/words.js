@@ -45,7 +45,7 @@ function waitingCaption(view, r, since, until) {
   else if (cause === 4) parts.push(`**${name} waits for tokens:** ${usersOfTokens(view, world.requests.level[r])}`);
   else if (cause === 5) parts.push(`**${name} waits for a seat:** ${count(lowerSeats(view, world.requests.level[r]))} of ${count(world.machine.seats)} are taken by less urgent requests.`);
   else if (cause === 2) parts.push(heldBack(view, r, needs));
-  else if (cause === 1) parts.push(`**${name} needs ${count(needs)} blocks, ${count(view.free)} are free.** Urgent work before it holds the rest.`);
+  else if (cause === 1) parts.push(itsTurn(view, name, needs));
   else parts.push(`**${name} needs ${count(needs)} blocks, ${count(view.free)} ${view.free === 1 ? "is" : "are"} free.**`);
   if (holder !== null && (INVERSION[cause] || cause < 0)) {
     const held = cause === 4 || cause === 5 ? "" : `${world.names[world.stays.request[holder]]} holds ${count(view.state.held[holder])}; `;
@@ -65,6 +65,14 @@ function usersOfTokens({ world, stays, i }, level) {
   const users = stays.map((s) => [s, world.work(s, i)?.[0] ?? 0]).filter(([s, tokens]) => tokens > 1 && world.requests.level[world.stays.request[s]] > level).sort((a, b) => b[1] - a[1]);
   if (!users.length) return `the budget of ${count(world.machine.budget)} is used up.`;
   return `${listed(users.slice(0, 2).map(([s, tokens]) => `${world.names[world.stays.request[s]]} takes ${count(tokens)}`))} of the ${count(world.machine.budget)} of this iteration.`;
+}
+
+// It would wait even if every less urgent request vanished.
+function itsTurn({ world, stays, free }, name, needs) {
+  const why = world.isFlat ? "" : " It would wait even without any less urgent request.";
+  if (stays.length >= world.machine.seats) return `**${name} waits for a seat:** all ${count(world.machine.seats)} are taken.${why}`;
+  if (needs > free) return `**${name} needs ${count(needs)} blocks, ${count(free)} ${free === 1 ? "is" : "are"} free.**${why}`;
+  return `**${name} waits for its turn.**${why}`;
 }
 
 function lowerSeats({ world, stays }, level) { return stays.filter((s) => world.requests.level[world.stays.request[s]] > level).length; }
@@ -107,15 +115,16 @@ function quietCaption(view) {
   const others = othersWaiting(view, null, 0);
   const ahead = next ? ` Next inversion at ${Number(next[0].toFixed(2))}${NARROW_NO_BREAK}s.` : world.episodes.length ? " No inversion lies ahead." : " This run has no inversion.";
   if (view.idle && !view.waiting.length) return `**The engine is idle.**${ahead}`;
-  return `**No urgent request waits.** ${others}${ahead}`.trim();
+  return `**${world.isFlat ? "Nobody" : "No urgent request"} waits.** ${others}${world.isFlat ? "" : ahead}`.trim();
 }
 
 // "2 urgent waiting, 5.7 s", and whether that is inversion.
 function urgentStatus(view) {
   const urgent = view.waiting.filter(([r]) => view.world.isUrgent(r));
-  if (!urgent.length) return { text: "no urgent waiting", kind: "good" };
+  const word = view.world.isFlat ? "waiting" : "urgent waiting";
+  if (!urgent.length) return { text: view.world.isFlat ? "nobody waiting" : "no urgent waiting", kind: "good" };
   const longest = Math.max(...urgent.map(([, since]) => view.t - since)), inverted = urgent.some(([r]) => INVERSION[view.world.cause(r, view.t)]);
-  return { text: `${urgent.length} urgent waiting, ${span(longest)}`, kind: inverted ? "bad" : "plain" };
+  return { text: `${count(urgent.length)} ${word}, ${span(longest)}`, kind: inverted ? "bad" : "plain" };
 }
 
 // What the buffer holds now, by the policy's own count.

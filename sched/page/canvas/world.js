@@ -30,13 +30,16 @@ class World {
     this.gaps();
   }
 
-  // The classes get one of three looks: the most urgent level, the least urgent one, and all between.
+  // Each class has one of three looks: the most urgent level, the least urgent one, all between; with one level in turn.
   get roles() {
     if (this._roles) return this._roles;
     const levels = this.head.levels.filter((_, c) => this.requests.cls.includes(c));
     const last = Math.max(...levels, 0);
+    if (this.isFlat) return (this._roles = this.head.levels.map((_, c) => (c + 1) % 3));
     return (this._roles = this.head.levels.map((level) => (level === 0 ? 0 : level >= last ? 2 : 1)));
   }
+
+  get isFlat() { return (this._flat ??= new Set(this.requests.level).size < 2); }
 
   role(r) { return this.roles[this.requests.cls[r]]; }
   isUrgent(r) { return this.requests.level[r] === 0; }
