@@ -1,11 +1,17 @@
 """Share: a link that opens exactly what is shown."""
 
+from dataclasses import replace
+
+import segno
 import streamlit as st
 
 from sched.external import LONGEST_LINK, changes
 from sched.fields import ScenarioError
 from sched.page.state import Shown, query_of, sentence
 from sched.page.titles import title
+
+LONGEST_PICTURE = 1200
+"""A picture of more characters than this is too fine for a phone's camera."""
 
 
 def address(query: str) -> str:
@@ -28,22 +34,36 @@ def _carries(now: Shown) -> list[str]:
     return lines
 
 
+@st.cache_data(max_entries=256, show_spinner=False)
+def _code(link: str) -> str:
+    """The link as a picture to photograph, in both themes dark on white."""
+    return segno.make(link, error="m", micro=False).svg_inline(
+        scale=3, border=2, dark="#151A26", light="#FFFFFF"
+    )
+
+
 def share(now: Shown) -> None:
-    """The popover behind the Share button."""
-    with st.popover("Share", icon=":material/ios_share:", type="primary", key="share"):
+    """The popover behind the Share button; what is in it is made when it is open."""
+    with st.popover(
+        "Share", icon=":material/ios_share:", type="primary", key="share", on_change="rerun"
+    ) as box:
+        if not box.open:
+            return
         st.markdown("**Share what you see**")
+        plays = st.session_state.get("link_plays", False)
         try:
-            query = query_of(now)
+            link = address(query_of(replace(now, play=plays)))
         except ScenarioError as error:
             st.warning(sentence(error))
             return
-        link = address(query)
         st.code(link, language=None, wrap_lines=True)
-        if len(link) > LONGEST_LINK:
-            st.warning(
-                f"This link has {len(link):,} characters; many hosts refuse more than {LONGEST_LINK:,}."
-            )
         st.caption(f"{len(link)} characters. It opens on exactly this picture, already computed.")
-        st.markdown("  \n".join(["**The link carries**", *_carries(now)]))
+        if len(link) > LONGEST_LINK:
+            st.warning(f"Many hosts refuse a link of more than {LONGEST_LINK:,} characters.")
+        words, picture = st.columns([3, 1], vertical_alignment="top")
+        words.markdown("  \n".join(["**The link carries**", *_carries(now)]))
         if now.t is None:
-            st.caption("Pause the replay somewhere, and the link opens at that moment.")
+            words.caption("Pause the replay somewhere, and the link opens at that moment.")
+        words.toggle("Start playing when opened", key="link_plays")
+        if len(link) <= LONGEST_PICTURE:
+            picture.image(_code(link), width=132)

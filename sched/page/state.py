@@ -148,7 +148,7 @@ def write_address() -> None:
 def show(shown: Shown) -> None:
     """A person changed something: this is shown from now on."""
     state = st.session_state
-    state["shown"] = shown
+    state["shown"] = replace(shown, play=False)
     state["touched"] = state["changed"] = True
     state["fault"], state["notes"] = None, []
 
