@@ -135,6 +135,13 @@ def test_every_control_of_the_expert_mode_can_be_drawn() -> None:
     assert len(keys) == len(set(keys))
 
 
+def test_the_list_of_incidents_and_the_card_give_the_same_inversion() -> None:
+    page = opened(v="1", a="fcfs")
+    card = next(one for one in component(page, "cards")["cards"] if one["key"] == "fcfs")
+    lead = component(page, "incidents")["lead"]
+    assert lead[1][0] == card["left"].removeprefix("inversion ")
+
+
 @pytest.mark.parametrize("name", [one.name for one in presets()])
 def test_every_ready_scenario_opens_with_all_its_controls(name: str) -> None:
     page = opened(v="1", scenario=name, expert="1")

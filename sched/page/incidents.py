@@ -12,21 +12,20 @@ from sched.page.titles import title
 NARROW = "\u202f"
 
 
-def _lead(now: Shown, found: dict[str, tuple[Incident, ...]], name: str) -> str:
-    """What the inversions cost in all, and how much of it the worst one made."""
-    mine = found[now.a]
-    total = sum(one.inversion_s for one in mine)
-    if not mine:
-        return f"{name.capitalize()} lost nothing to inversion under A, {title(now.scenario, now.a)}."
-    worst = max(mine, key=lambda one: one.inversion_s)
-    share = f"{100 * worst.inversion_s / total:.0f}{NARROW}%" if total else "0"
-    text = f"{name.capitalize()} lost **{seconds(total)}** to inversion under A; "
-    if len(mine) > 1:
-        text += f"**bad: {worst.request} alone waited {seconds(worst.inversion_s)}, {share} of it**"
+def _lead(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]], name: str) -> str:
+    """What the inversions cost the class in all, and how much of it the worst one made."""
+    total, other = (runs[key].summary["classes"][name]["inversion_s"] or 0.0 for key in (now.a, now.b))
+    mine = [one for one in found[now.a] if one.class_name == name]
+    if not mine or not total:
+        text = f"{name.capitalize()} lost nothing to inversion under A"
     else:
-        text += f"**bad: all of it by {worst.request}**"
-    other = sum(one.inversion_s for one in found[now.b])
-    return text + (f". Under B it lost **{seconds(other)}**." if now.a != now.b else ".")
+        worst = max(mine, key=lambda one: one.inversion_s)
+        share = f"{100 * worst.inversion_s / total:.0f}{NARROW}%"
+        alone = f"{worst.request} alone waited {seconds(worst.inversion_s)}, {share} of it"
+        said = alone if len(mine) > 1 else f"all of it by {worst.request}"
+        text = f"{name.capitalize()} lost **{seconds(total)}** to inversion under A; **bad: {said}**"
+    text += f". Under B it lost **{seconds(other)}**." if now.a != now.b else "."
+    return text + (f" The {MOST_INCIDENTS} worst:" if len(found[now.a]) == MOST_INCIDENTS else "")
 
 
 def incidents(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]], name: str) -> None:
@@ -50,7 +49,7 @@ def incidents(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incide
     if len(rows) == MOST_INCIDENTS:
         caption += f", the {MOST_INCIDENTS} worst"
     component("incidents")(
-        data={"lead": parts(_lead(now, found, name)), "rows": rows, "caption": caption}, key="incidents"
+        data={"lead": parts(_lead(now, runs, found, name)), "rows": rows, "caption": caption}, key="incidents"
     )
 
 
