@@ -129,6 +129,9 @@ class Server:
         self.done = False
         self.stop_reason = ""
         self.jumps = 0
+        # Growth then changes what the cache holds for those who wait, and so what they need: no jump past it.
+        quoted = any(isinstance(name, tuple) for one in listed.segments or () for name, _ in one)
+        self.cache_may_admit = resolved.gate == "peak" or quoted
         aside = policy.set_aside
         self.closed_for_good = kept(aside, aside.kv_blocks) if aside else 0
         self.shut_to_lower = aside is not None and (
@@ -153,6 +156,8 @@ class Server:
                 self._settle()
             if self.next_ps <= self.now_ps:
                 self._ingest()
+                if self.inbox:
+                    self._abort()
             if self.now_ps >= self.horizon_ps:
                 return self._close("")
             if batch.running or batch.waiting:
@@ -260,6 +265,8 @@ class Server:
         while not (finishing[0][2].straight and finishing[0][2].last == finishing[0][0]):
             heappop(finishing)
         last = finishing[0][0]
+        if batch.pool and batch.waiting and self.cache_may_admit:
+            last = iteration
         if last > iteration:
             if batch.waiting:
                 last = min(last, iteration + self._stands_for() - 1)
@@ -365,7 +372,7 @@ class Server:
         for job in ended:
             self._finish(job)
         if batch.parked and len(batch.parked) == len(batch.running):
-            for job in tuple(batch.parked):
+            for job in tuple(batch.running):
                 batch.leave(job, StayEnd.FINISHED, iteration, now_ps)
                 self.recorder.ended(job, Outcome.FINISHED, now_ps)
                 self.live.pop(job.ordinal, None)
@@ -386,20 +393,33 @@ class Server:
     def _abort(self) -> None:
         """Clients gave up during the iterations just run: their requests leave and the last output is ignored."""
         batch = self.batch
-        for ordinal in self.inbox:
+        given_up, self.inbox = self.inbox, []
+        for ordinal in given_up:
             job = self.live.pop(ordinal, None)
             if job is None:
+                if ordinal >= self.next:
+                    self.inbox.append(ordinal)
                 continue
             if job in batch.running:
-                straight = job.straight
-                batch.pieces = [piece for piece in batch.pieces if piece[0] is not job]
-                batch.leave(job, StayEnd.TIMED_OUT, self.iteration + self.flying, self.now_ps)
-                job.known -= straight and self.flying > 0
+                self._cut_short(job)
             else:
                 batch.queue.take(job)
                 batch.waiting -= 1
             self.recorder.ended(job, Outcome.TIMED_OUT, self.now_ps)
-        self.inbox.clear()
+
+    def _cut_short(self, job: Job) -> None:
+        """Out of the batch in flight: its KV was computed, the token that came of it is ignored."""
+        batch, emitted = self.batch, job.straight and self.flying > 0
+        for piece in batch.pieces if self.flying else ():
+            if piece[0] is job:
+                job.computed += piece[1]
+                emitted = job.computed == job.known
+        batch.pieces = [piece for piece in batch.pieces if piece[0] is not job]
+        straight = job.straight
+        batch.leave(job, StayEnd.TIMED_OUT, self.iteration + self.flying, self.now_ps)
+        job.known -= straight and self.flying > 0
+        if emitted and self.policy.fair:
+            self.policy.served(job.request.tenant, -1)
 
     def _wait_for_change(self, until_ps: float) -> bool:
         """Work waits and nothing can run: on to the next event, or stop with the reason."""

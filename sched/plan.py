@@ -190,12 +190,15 @@ def _lower_tokens(batch: Batch) -> int:
     batch.straight_held = batch.straight.held(batch.iteration - 1) if batch.straight.count else 0
     room = batch.room()
     batch.straight_held = batch.straight.held(batch.iteration) if batch.straight.count else 0
+    counted = False
     for job in batch.queue.in_order(batch.now_ps):
         if wants >= aside.tokens:
             break
         if job.urgent:
             job.hit = 0
-            seats, room = seats - 1, room - _gate_need(batch, job, piece(job.known))
+            kept_free = batch.machine.watermark_blocks if batch.running or counted else 0
+            seats, room = seats - 1, room - _gate_need(batch, job, piece(job.known)) - kept_free
+            counted = True
             if seats < 0 or room < 0:
                 break
             wants += piece(job.known)

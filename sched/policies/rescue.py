@@ -44,7 +44,7 @@ class Rescue(Policy):
             options.lend_share,
             options.guard_growth,
         )
-        self.running_by_rank = self.set_aside.tokens > 0
+        self.running_by_rank = options.tokens > 0
 
     def displaces(self, waiter: Request, holder: Request, evictions: int, admission: int) -> Rank | None:
         assert self.set_aside
