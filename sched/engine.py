@@ -268,6 +268,8 @@ class Server:
         if batch.pool and batch.waiting and self.cache_may_admit:
             last = iteration
         if last > iteration:
+            if batch.waiting and self.policy.only_loans:
+                last = self._loans_stand_until(last)
             if batch.waiting:
                 last = min(last, iteration + self._stands_for() - 1)
             last = self._last_that_fits(last)
@@ -301,6 +303,19 @@ class Server:
             return straight.held(number) + kept(aside, max(0, idle)) <= blocks
 
         return last_true(fits, iteration, last)
+
+    def _loans_stand_until(self, last: int) -> int:
+        """Last iteration up to which lower classes borrow nothing more that a waiting urgent request could take back."""
+        batch, aside, iteration = self.batch, self.batch.aside, self.iteration
+        if not aside or self.machine.gate == "peak" or not batch.queue.head(self.now_ps).urgent:
+            return last
+
+        def lent(number: int) -> int:
+            lower = batch.straight.held(number) - batch.urgent_straight.held(number)
+            return lower + batch.explicit_held - batch.urgent_held - (self.machine.kv_blocks - aside.kv_blocks)
+
+        now = max(0, lent(iteration))
+        return last_true(lambda number: lent(number) <= now, iteration, last)
 
     def _stands_for(self) -> int:
         """Iterations for which the decision at hand would be repeated, as far as the order of the queue goes."""

@@ -24,17 +24,18 @@ def running_pass(batch: Batch) -> None:
         batch.threshold = threshold_in_force(batch)
     batch.straight_held = straight.held(batch.iteration) if straight.count else 0
     budget = lower_budget = machine.max_num_batched_tokens - straight.count
+    lower_tokens = machine.max_num_batched_tokens
     if batch.aside is not None and batch.aside.tokens:
-        lower_budget = _lower_tokens(batch)
-        if batch.explicit or straight.count > lower_budget:
-            return _walk(batch, lower_budget)
-        lower_budget -= straight.count - batch.urgent_straight.count
+        lower_tokens = _lower_tokens(batch)
+        if batch.explicit or straight.count > lower_tokens:
+            return _walk(batch, lower_tokens)
+        lower_budget = lower_tokens - straight.count + batch.urgent_straight.count
     if budget < 0 or batch.pool is not None:
-        return _walk(batch, machine.max_num_batched_tokens)
+        return _walk(batch, lower_tokens)
     if batch.explicit:
         return _plain_pieces(batch, budget)
     if batch.explicit_held + batch.straight_held + _guarded(batch) > machine.kv_blocks:
-        return _walk(batch, machine.max_num_batched_tokens)
+        return _walk(batch, lower_tokens)
     batch.budget, batch.lower_budget = budget, lower_budget
 
 
@@ -158,21 +159,22 @@ def _victim(batch: Batch, free: int) -> Job:
     policy = batch.policy
     if policy.lifts_holders:
         # In the order of the queue, which is by priority first.
-        levels = (job.request.priority for job in batch.queue.in_order(batch.now_ps) if _wanting(batch, job) > free)
+        levels = (job.request.priority for job in batch.queue.in_order(batch.now_ps) if _asks(batch, job, True)[0] > free)
         policy.lift(next(levels, None))
     holders = [job for job in batch.running if job not in batch.parked] if batch.parked else batch.running
     # Of equals the longest admitted, as in the real scheduler's batch list.
     return max(holders, key=lambda job: (policy.yields(job.request, job.admission), -job.admission))
 
 
-def _wanting(batch: Batch, job: Job) -> int:
-    """Blocks that a waiting request asks for now, whatever the seats and tokens."""
+def _asks(batch: Batch, job: Job, in_company: bool) -> tuple[int, int]:
+    """Blocks and tokens that a waiting request asks for now, whatever the seats and the tokens left."""
     hits = _hits(batch, job) if batch.pool else []
     job.hit = len(hits) * batch.machine.block_size
     piece = job.known - job.hit
-    piece = min(batch.threshold or piece, piece, batch.machine.max_num_batched_tokens)
-    need = _gate_need(batch, job, piece) - len(hits) + batch.machine.watermark_blocks
-    return need + batch.pool.idle(hits) if batch.pool else need
+    piece = min(batch.threshold or piece, piece)
+    need = _gate_need(batch, job, min(piece, batch.machine.max_num_batched_tokens)) - len(hits)
+    need += batch.machine.watermark_blocks if in_company else 0
+    return need + batch.pool.idle(hits) if batch.pool else need, piece
 
 
 def _lower_tokens(batch: Batch) -> int:
@@ -195,13 +197,11 @@ def _lower_tokens(batch: Batch) -> int:
         if wants >= aside.tokens:
             break
         if job.urgent:
-            job.hit = 0
-            kept_free = batch.machine.watermark_blocks if batch.running or counted else 0
-            seats, room = seats - 1, room - _gate_need(batch, job, piece(job.known)) - kept_free
-            counted = True
+            need, want = _asks(batch, job, bool(batch.running) or counted)
+            seats, room, counted = seats - 1, room - need, True
             if seats < 0 or room < 0:
                 break
-            wants += piece(job.known)
+            wants += want
     return budget - min(aside.tokens, wants)
 
 

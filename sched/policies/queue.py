@@ -16,6 +16,7 @@ class Waiter(Protocol):
     request: Request
     rank: Rank
     since_ps: int
+    urgent: bool
     floor: int
     """Blocks that it asks for at the least."""
     passed: int
