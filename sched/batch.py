@@ -71,6 +71,11 @@ class Batch:
 
     def __init__(self, machine: Machine, policy: Policy, recorder: Recorder) -> None:
         self.machine, self.policy, self.recorder = machine, policy, recorder
+        self.size, self.kv_blocks = machine.block_size, machine.kv_blocks
+        self.seats = min(machine.max_num_seqs, policy.batch_limit or machine.max_num_seqs)
+        self.watermark_blocks = machine.watermark_blocks
+        self.whole_prompt, self.by_peak = machine.gate == "full_prompt", machine.gate == "peak"
+        self.by_rank, self.fair = policy.running_by_rank, policy.fair
         self.queue = queue_for(policy)
         self.waiting = 0
         self.running: list[Job] = []
@@ -96,11 +101,11 @@ class Batch:
 
     def room(self) -> int:
         """Blocks that nobody holds after this iteration's grants; under the peak gate: that nobody was promised."""
-        if self.machine.gate == "peak":
-            return self.machine.kv_blocks - self.promised
+        if self.by_peak:
+            return self.kv_blocks - self.promised
         if self.pool:
             return len(self.pool.free)
-        return self.machine.kv_blocks - self.explicit_held - self.straight_held
+        return self.kv_blocks - self.explicit_held - self.straight_held
 
     def used(self) -> int:
         """Blocks that somebody holds after this iteration's grants."""
@@ -135,56 +140,57 @@ class Batch:
         """Move a waiting request to the end of the batch, with its first piece of tokens."""
         self.queue.take(job)
         self.waiting -= 1
-        job.admission = self.admissions
+        job.admission = job.order = self.admissions
         self.admissions += 1
-        if self.policy.running_by_rank:
+        if self.by_rank:
             job.order = self.policy.rank(job.request, job.since_ps, self.now_ps)
             place = bisect_left(self.orders, job.order)
             self.orders.insert(place, job.order)
             self.running.insert(place, job)
             insort(self.explicit, job, key=_ORDER)
         else:
-            job.order = job.admission
             self.orders.append(job.order)
             self.running.append(job)
             self.explicit.append(job)
-        job.computed = job.hit = len(hits) * self.machine.block_size
         job.passed = 0
         if self.pool:
+            job.computed = job.hit = len(hits) * self.size
             self.pool.share(hits)
             job.blocks = list(hits)
-            job.held = 0
             self.hold(job, len(hits))
             self.grow(self.pool, job, job.computed, piece)
-        self.hold(job, -(-(job.computed + piece) // self.machine.block_size))
-        self.promised += job.peak
-        if job.urgent:
-            self.urgent_running += 1
-            self.urgent_promised += job.peak
         job.target = job.known
         job.stay_from, job.stay_ps = self.iteration, self.now_ps
         if job.first_scheduled_ps < 0:
             job.first_scheduled_ps = self.now_ps
-        if self.policy.fair:
+        if self.fair:
             self.policy.admitted(job.request, job.preemptions > 0)
+        blocks = -(-(job.computed + piece) // self.size)
+        self.explicit_held += blocks - job.held
+        self.promised += job.peak
         self.budget -= piece
-        if not job.urgent:
+        if job.urgent:
+            self.urgent_running += 1
+            self.urgent_promised += job.peak
+            self.urgent_held += blocks - job.held
+        else:
             self.lower_budget -= piece
+        job.held = blocks
         self.pieces.append((job, piece))
 
     def go_straight(self, job: Job, iteration: int) -> None:
         """From this iteration on the request decodes one token in each."""
         job.straight = True
         job.run_from = iteration
-        job.offset = job.computed - iteration
-        job.last = job.limit - 2 - job.offset
+        job.offset = offset = job.computed - iteration
+        job.last = job.limit - 2 - offset
         self.explicit.remove(job)
         self.explicit_held -= job.held
-        self.straight.add(job.offset)
-        if job.urgent and self.aside:
+        self.straight.add(offset)
+        if job.urgent:
             self.urgent_held -= job.held
-            self.urgent_straight.add(job.offset)
-        if self.policy.fair:
+            self.urgent_straight.add(offset)
+        if self.fair:
             tenant = job.request.tenant
             self.decoding[tenant] = self.decoding.get(tenant, 0) + 1
         heappush(self.finishing, (job.last, job.admission, job))
@@ -194,11 +200,11 @@ class Batch:
         job.straight = False
         job.computed = iteration + job.offset
         job.known = job.computed + 1
-        job.held = -(-job.computed // self.machine.block_size)
+        job.held = -(-job.computed // self.size)
         self.straight.remove(job.offset)
-        if job.urgent and self.aside:
+        if job.urgent:
             self.urgent_straight.remove(job.offset)
-        if self.policy.fair:
+        if self.fair:
             self.decoding[job.request.tenant] -= 1
         if iteration > job.run_from:
             self.recorder.ran(job, iteration - job.run_from)
@@ -258,8 +264,12 @@ class Batch:
 
     def enqueue(self, job: Job, at_front: bool = False) -> None:
         """Into the waiting queue, with the least number of blocks that the gate can ask for."""
-        gate = self.machine.gate
-        job.floor = 0 if self.pool else job.need if gate == "full_prompt" else job.peak if gate == "peak" else 1
+        if self.pool:
+            job.floor = 0
+        elif not self.whole_prompt:
+            job.floor = job.peak if self.by_peak else 1
+        else:
+            job.floor = job.need
         self.waiting += 1
         if at_front:
             self.queue.push_front(job)  # type: ignore[union-attr]

@@ -13,12 +13,13 @@ from typing import Any
 
 import simpy
 
+from sched.admission import waiting_pass
 from sched.batch import Batch, Job
 from sched.cost import IterationCost, iteration_cost, machine
 from sched.log import Log
 from sched.model import NEVER, PS_PER_S, Machine, Outcome, Request, StayEnd
 from sched.kv import last_true
-from sched.plan import running_pass, waiting_pass
+from sched.plan import running_pass
 from sched.policies import POLICIES
 from sched.policies.base import Policy, Scene, kept
 from sched.record import Recorder
