@@ -45,7 +45,8 @@ class Job:
         self.straight = False
         self.computed = self.held = self.hit = self.target = 0
         self.preemptions = self.recomputed = self.passed = self.high = 0
-        self.first_scheduled_ps = self.first_token_ps = self.barred = NEVER
+        self.first_scheduled_ps = self.first_token_ps = self.barred = self.run_from = NEVER
+        self.offset = 0
 
 
 class Recorder(Protocol):
@@ -71,11 +72,15 @@ class Batch:
 
     def __init__(self, machine: Machine, policy: Policy, recorder: Recorder) -> None:
         self.machine, self.policy, self.recorder = machine, policy, recorder
+        self.pool = PrefixPool(machine.kv_blocks, machine.block_size) if machine.enable_prefix_caching else None
         self.size, self.kv_blocks = machine.block_size, machine.kv_blocks
         self.seats = min(machine.max_num_seqs, policy.batch_limit or machine.max_num_seqs)
+        self.token_budget = machine.max_num_batched_tokens
         self.watermark_blocks = machine.watermark_blocks
         self.whole_prompt, self.by_peak = machine.gate == "full_prompt", machine.gate == "peak"
-        self.by_rank, self.fair = policy.running_by_rank, policy.fair
+        self.by_rank, self.fair, self.scans = policy.running_by_rank, policy.fair, policy.misfit == "skip"
+        self.plain = self.pool is None and not machine.long_prefill_token_threshold
+        self.plain = self.plain and (policy.set_aside is None or not (policy.set_aside.tokens or policy.set_aside.guard_growth))
         self.queue = queue_for(policy)
         self.waiting = 0
         self.running: list[Job] = []
@@ -91,7 +96,6 @@ class Batch:
         self.urgent_straight = Decoders(machine.block_size)
         self.urgent_running = self.urgent_held = self.urgent_promised = 0
         self.decoding: dict[str, int] = {}
-        self.pool = PrefixPool(machine.kv_blocks, machine.block_size) if machine.enable_prefix_caching else None
         self.iteration = self.now_ps = self.admissions = 0
         self.threshold = 0
         self.budget = self.lower_budget = 0
@@ -197,17 +201,16 @@ class Batch:
 
     def _stop_straight(self, job: Job, iteration: int) -> None:
         """Out of the sums: the request has had its token in every iteration before this one."""
+        offset = job.offset
         job.straight = False
-        job.computed = iteration + job.offset
-        job.known = job.computed + 1
-        job.held = -(-job.computed // self.size)
-        self.straight.remove(job.offset)
+        job.computed = computed = iteration + offset
+        job.known = computed + 1
+        job.held = -(-computed // self.size)
+        self.straight.remove(offset)
         if job.urgent:
-            self.urgent_straight.remove(job.offset)
+            self.urgent_straight.remove(offset)
         if self.fair:
             self.decoding[job.request.tenant] -= 1
-        if iteration > job.run_from:
-            self.recorder.ran(job, iteration - job.run_from)
 
     def materialise(self, job: Job) -> None:
         """A straight decoder gets no token in this iteration: from now on it is explicit."""
@@ -216,6 +219,9 @@ class Batch:
     def materialise_at(self, job: Job, iteration: int) -> None:
         """A straight decoder has had its last straight token before this iteration."""
         self._stop_straight(job, iteration)
+        if iteration > job.run_from:
+            self.recorder.ran(job, iteration - job.run_from)
+        job.run_from = NEVER
         insort(self.explicit, job, key=_ORDER)
         self.explicit_held += job.held
         if job.urgent:
@@ -248,6 +254,7 @@ class Batch:
             self.urgent_running -= 1
             self.urgent_promised -= job.peak
         self.recorder.left(job, end, iteration, at_ps)
+        job.run_from = NEVER
 
     def evict(self, job: Job, beneficiary: Job, end: StayEnd) -> None:
         """Take a request's KV away; it waits again and recomputes what it knows."""
@@ -263,14 +270,10 @@ class Batch:
         self.enqueue(job, self.policy.requeue_at_front)
 
     def enqueue(self, job: Job, at_front: bool = False) -> None:
-        """Into the waiting queue, with the least number of blocks that the gate can ask for."""
-        if self.pool:
-            job.floor = 0
-        elif not self.whole_prompt:
-            job.floor = job.peak if self.by_peak else 1
-        else:
-            job.floor = job.need
+        """Into the waiting queue; a policy that scans wants to know the least that the gate can ask for."""
         self.waiting += 1
+        if self.scans:
+            job.floor = 0 if self.pool else job.need if self.whole_prompt else job.peak if self.by_peak else 1
         if at_front:
             self.queue.push_front(job)  # type: ignore[union-attr]
         else:

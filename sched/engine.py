@@ -87,6 +87,12 @@ def _give_up(world: simpy.Environment, server: "Server", listed: RequestList) ->
         server.inbox.append(ordinal)
 
 
+AFTER_ALL = 1 << 80
+"""Later than any time: the arrival after the last one."""
+
+new_tuple = tuple.__new__
+
+
 class Boundary(simpy.Event):
     """The end of an iteration: it comes after everything else that happens at the same instant."""
 
@@ -108,7 +114,7 @@ class Server:
         self.batch = Batch(resolved, policy, recorder)
         self.listed = listed
         self.arrivals: list[int] = listed.arrival_ps.tolist()
-        self.arrivals.append(-1)
+        self.arrivals.append(AFTER_ALL)
         self.outputs: list[int] = listed.output_tokens.tolist()
         classes, tenants = listed.class_names, listed.tenant_names
         self.rows = zip(
@@ -119,7 +125,7 @@ class Server:
             strict=False,
         )  # fmt: skip
         self.next = 0
-        self.next_ps: float = self.arrivals[0] if self.outputs else inf
+        self.next_ps = self.arrivals[0]
         self.horizon_ps: float = inf if horizon_ps == NEVER else horizon_ps
         self.now_ps = 0
         self.iteration = 0
@@ -134,11 +140,16 @@ class Server:
         quoted = any(isinstance(name, tuple) for one in listed.segments or () for name, _ in one)
         self.cache_may_admit = resolved.gate == "peak" or quoted
         aside = policy.set_aside
+        self.announces = self.has_timeouts or policy.fair or resolved.enable_prefix_caching
         self.closed_for_good = kept(aside, aside.kv_blocks) if aside else 0
         self.shut_to_lower = aside is not None and (
             kept(aside, aside.seats) >= resolved.max_num_seqs
             or (not aside.lend and aside.tokens >= resolved.max_num_batched_tokens)
         )
+        # A request whose peak is at most this needs no closer look at its arrival.
+        self.surely_fits = resolved.kv_blocks - self.closed_for_good if resolved.enable_chunked_prefill else -1
+        if self.shut_to_lower:
+            self.surely_fits = -1
 
     def process(self, world: simpy.Environment) -> Generator[simpy.Event, None, None]:
         """The engine as a process: ahead to the next thing that the world may do, then wait for it."""
@@ -174,12 +185,12 @@ class Server:
                     self._fly(1, self.cost.decode_ps(0), 0, 0, 0)
                 elif not self._wait_for_change(until_ps):
                     return None
-            elif self.next_ps < until_ps:
-                self.now_ps = int(self.next_ps)
-                continue
-            elif self.next_ps == inf:
+            elif self.next_ps == AFTER_ALL:
                 self.done = True
                 return None
+            elif self.next_ps < until_ps:
+                self.now_ps = self.next_ps
+                continue
             else:
                 self.now_ps = int(until_ps)
             if self.now_ps >= until_ps:
@@ -189,32 +200,37 @@ class Server:
         """Requests that have arrived by now join the queue, or are refused because they can never fit."""
         batch, resolved, now_ps = self.batch, self.machine, self.now_ps
         aside, size = batch.aside, resolved.block_size
+        longest = resolved.max_model_len
         while self.next_ps <= now_ps:
-            request = Request._make(next(self.rows))
+            request: Request = new_tuple(Request, next(self.rows))
             prompt = request[6]
             limit = prompt + self.outputs[self.next]
             self.next += 1
             self.next_ps = self.arrivals[self.next]
-            if self.next_ps < 0:
-                self.next_ps = inf
-            longest = resolved.max_model_len
             if longest and limit > longest:
                 limit = longest
             urgent = aside is not None and request[4] <= aside.for_priority
             peak = -(-(limit - 1) // size)
             job = Job(request, limit, peak, -(-prompt // size), urgent)
-            if prompt < 1 or prompt >= longest > 0 or (resolved.refuse_infeasible and self._never_fits(job)):
-                self.recorder.ended(job, Outcome.REFUSED, request[5])
-                continue
-            if batch.pool:
-                batch.name_content(job, self._content(job))
-            if self.has_timeouts:
-                self.live[job.ordinal] = job
-            if batch.policy.fair:
-                tenants = batch.queue.tenants()  # type: ignore[union-attr]
-                if request[3] not in tenants:
-                    self.policy.joined(request[3], tenants)
+            if peak > self.surely_fits or prompt < 1 or prompt >= longest > 0:
+                if prompt < 1 or prompt >= longest > 0 or (resolved.refuse_infeasible and self._never_fits(job)):
+                    self.recorder.ended(job, Outcome.REFUSED, request[5])
+                    continue
+            if self.announces:
+                self._announce(job)
             batch.enqueue(job)
+
+    def _announce(self, job: Job) -> None:
+        """Whoever else must know of an arrival: the prefix cache, the clients' patience, fairness among tenants."""
+        batch, tenant = self.batch, job.request.tenant
+        if batch.pool:
+            batch.name_content(job, self._content(job))
+        if self.has_timeouts:
+            self.live[job.ordinal] = job
+        if batch.fair:
+            tenants = batch.queue.tenants()  # type: ignore[union-attr]
+            if tenant not in tenants:
+                self.policy.joined(tenant, tenants)
 
     def _never_fits(self, job: Job) -> bool:
         """Whether no state of the engine could ever hold this request to its end."""
@@ -281,7 +297,7 @@ class Server:
         if batch.waiting and self.policy.moving:
             changes = batch.queue.stands_until_ps(self.now_ps)  # type: ignore[union-attr]
             soonest = soonest if changes is None else min(soonest, changes)
-        if count > 1 and soonest < inf:
+        if count > 1 and soonest < AFTER_ALL:
             count = iterations_until(int(soonest) - self.now_ps, first, step, count)
         self._fly(count, first, step, 0, straight.count)
         self.jumps += count > 1
@@ -440,7 +456,7 @@ class Server:
     def _wait_for_change(self, until_ps: float) -> bool:
         """Work waits and nothing can run: on to the next event, or stop with the reason."""
         soonest = min(self.next_ps, until_ps, self.horizon_ps)
-        if soonest < inf:
+        if soonest < AFTER_ALL:
             self.now_ps = int(soonest)
             return True
         head = self.batch.queue.head(self.now_ps)

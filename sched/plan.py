@@ -15,16 +15,31 @@ from sched.policies.base import kept
 
 def running_pass(batch: Batch) -> None:
     """Give tokens to the batch. In the plain case sums decide; else it is walked one by one."""
-    machine, straight = batch.machine, batch.straight
+    straight = batch.straight
     batch.pieces = []
     if batch.preempted:
         batch.preempted = []
+    batch.straight_held = straight.held(batch.iteration) if straight.count else 0
+    if not batch.plain:
+        return _sliced(batch)
+    budget = batch.token_budget - straight.count
+    if budget < 0:
+        return _walk(batch, batch.token_budget)
+    if batch.explicit:
+        return _plain_pieces(batch, budget)
+    if batch.explicit_held + batch.straight_held > batch.kv_blocks:
+        return _walk(batch, batch.token_budget)
+    batch.budget = batch.lower_budget = budget
+
+
+def _sliced(batch: Batch) -> None:
+    """As `running_pass`, with a threshold, a slice of tokens, a guard against growth, or prefix caching."""
+    machine, straight, aside = batch.machine, batch.straight, batch.aside
     if machine.long_prefill_token_threshold:
         batch.threshold = threshold_in_force(batch)
-    batch.straight_held = straight.held(batch.iteration) if straight.count else 0
-    budget = lower_budget = machine.max_num_batched_tokens - straight.count
-    lower_tokens = machine.max_num_batched_tokens
-    if batch.aside is not None and batch.aside.tokens:
+    budget = lower_budget = batch.token_budget - straight.count
+    lower_tokens = batch.token_budget
+    if aside is not None and aside.tokens:
         lower_tokens = _lower_tokens(batch)
         if batch.explicit or straight.count > lower_tokens:
             return _walk(batch, lower_tokens)
@@ -33,7 +48,7 @@ def running_pass(batch: Batch) -> None:
         return _walk(batch, lower_tokens)
     if batch.explicit:
         return _plain_pieces(batch, budget)
-    if batch.explicit_held + batch.straight_held + _guarded(batch) > machine.kv_blocks:
+    if batch.explicit_held + batch.straight_held + _guarded(batch) > batch.kv_blocks:
         return _walk(batch, lower_tokens)
     batch.budget, batch.lower_budget = budget, lower_budget
 

@@ -5,11 +5,13 @@ from array import array
 import numpy as np
 
 from sched.batch import Batch, Job
-from sched.log import Chunks, Log, Preempted, Refusals, Runs, Stays, Stretches, columns, frozen
+from sched.log import Chunks, Ints, Log, Preempted, Refusals, Runs, Stays, Stretches, columns, frozen
 from sched.model import NEVER, Outcome, RefusalCode, StayEnd
 from sched.workload import RequestList
 
-_FIELDS = 7
+_STAY = 12
+"""Integers of a stay as it is recorded: its columns in the log, then first_token_ps, run_from and offset."""
+_END = 8
 
 
 class Recorder:
@@ -26,16 +28,19 @@ class Recorder:
         self.ends = array("q")
 
     def ended(self, job: Job, outcome: Outcome, at_ps: int) -> None:
-        """A request's own row: how it ended and what it went through."""
+        """How a request ended and what it went through; a plain finish says so by its only stay."""
+        if outcome == Outcome.FINISHED and not job.preemptions:
+            return
         self.ends.extend((
             job.ordinal, outcome, job.first_scheduled_ps, job.first_token_ps, at_ps,
             job.known - job.request[6], job.preemptions, job.recomputed,
         ))  # fmt: skip
 
     def left(self, job: Job, end: StayEnd, end_iteration: int, end_ps: int) -> None:
-        """A stay in the batch is over."""
+        """A stay in the batch is over, and with it the straight run that it was in, if `run_from` is not NEVER."""
         self.stays.extend((
             job.ordinal, job.admission, job.stay_from, job.stay_ps, job.hit, job.target, end_iteration, end_ps, end,
+            job.first_token_ps, job.run_from, job.offset,
         ))  # fmt: skip
 
     def ran(self, job: Job, count: int) -> None:
@@ -57,13 +62,8 @@ class Recorder:
     def finish(self, batch: Batch, stop_reason: str, horizon_ps: int, jumps: int) -> Log:
         """The log; requests without a row of their own are unfinished."""
         count = len(self.requests.ids)
-        per_request = np.full((8, count), NEVER, dtype=np.int64)
-        per_request[1] = Outcome.UNFINISHED
-        per_request[5:] = 0
-        if len(self.ends):
-            rows = np.frombuffer(self.ends, dtype=np.int64).reshape(-1, 8)
-            per_request[:, rows[:, 0]] = rows.T
-        _, outcome, scheduled, token, ended, emitted, preemptions, recomputed = map(frozen, per_request)
+        stays = _rows(self.stays, _STAY)
+        outcome, scheduled, token, ended, emitted, preemptions, recomputed = self._per_request(count, stays, batch)
         return Log(
             policy=batch.policy.key,
             machine=batch.machine,
@@ -79,10 +79,40 @@ class Recorder:
             preemptions=preemptions,
             recomputed_tokens=recomputed,
             stretches=Stretches(*columns(Stretches, self.stretches)),
-            stays=Stays(*columns(Stays, self.stays)),
+            stays=Stays(*(frozen(np.ascontiguousarray(column)) for column in stays.T[:9])),
             chunks=Chunks(*columns(Chunks, self.chunks)),
-            runs=Runs(*columns(Runs, self.runs)),
+            runs=self._all_runs(stays),
             preempted=Preempted(*columns(Preempted, self.preempted)),
             refusals=Refusals(*columns(Refusals, self.refusals)),
             jumps=jumps,
         )
+
+    def _per_request(self, count: int, stays: Ints, batch: Batch) -> tuple[Ints, ...]:
+        """Columns by request: those with a row of their own have it, the others finished in their only stay."""
+        columns = np.full((7, count), NEVER, dtype=np.int64)
+        columns[0] = Outcome.UNFINISHED
+        columns[4:] = 0
+        last = stays[stays[:, 8] == StayEnd.FINISHED]
+        one = last[:, 0]
+        length = self.requests.prompt_tokens[one] + self.requests.output_tokens[one]
+        if batch.machine.max_model_len:
+            length = np.minimum(length, batch.machine.max_model_len)
+        columns[0, one] = Outcome.FINISHED
+        columns[1, one], columns[2, one], columns[3, one] = last[:, 3], last[:, 9], last[:, 7]
+        columns[4, one] = length - self.requests.prompt_tokens[one]
+        rows = _rows(self.ends, _END)
+        columns[:, rows[:, 0]] = rows[:, 1:].T
+        return tuple(frozen(column) for column in columns)
+
+    def _all_runs(self, stays: Ints) -> Runs:
+        """Straight runs: those that ended with their stay, and those that were cut short."""
+        cut = _rows(self.runs, 4)
+        late = stays[(stays[:, 10] >= 0) & (stays[:, 6] > stays[:, 10])]
+        ended = [late[:, 0], late[:, 10], late[:, 10] + late[:, 11], late[:, 6] - late[:, 10]]
+        rows = np.concatenate([cut, np.stack(ended, axis=1)])
+        return Runs(*(frozen(np.ascontiguousarray(column)) for column in rows.T))
+
+
+def _rows(data: "array[int]", width: int) -> Ints:
+    """A flat array as a table."""
+    return np.frombuffer(data, dtype=np.int64).reshape(-1, width) if len(data) else np.zeros((0, width), np.int64)
