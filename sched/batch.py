@@ -72,7 +72,9 @@ class Batch:
 
     def __init__(self, machine: Machine, policy: Policy, recorder: Recorder) -> None:
         self.machine, self.policy, self.recorder = machine, policy, recorder
-        self.pool = PrefixPool(machine.kv_blocks, machine.block_size) if machine.enable_prefix_caching else None
+        self.pool = (
+            PrefixPool(machine.kv_blocks, machine.block_size) if machine.enable_prefix_caching else None
+        )
         self.size, self.kv_blocks = machine.block_size, machine.kv_blocks
         self.seats = min(machine.max_num_seqs, policy.batch_limit or machine.max_num_seqs)
         self.token_budget = machine.max_num_batched_tokens
@@ -80,7 +82,9 @@ class Batch:
         self.whole_prompt, self.by_peak = machine.gate == "full_prompt", machine.gate == "peak"
         self.by_rank, self.fair, self.scans = policy.running_by_rank, policy.fair, policy.misfit == "skip"
         self.plain = self.pool is None and not machine.long_prefill_token_threshold
-        self.plain = self.plain and (policy.set_aside is None or not (policy.set_aside.tokens or policy.set_aside.guard_growth))
+        self.plain = self.plain and (
+            policy.set_aside is None or not (policy.set_aside.tokens or policy.set_aside.guard_growth)
+        )
         self.queue = queue_for(policy)
         self.waiting = 0
         self.running: list[Job] = []

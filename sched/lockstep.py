@@ -16,12 +16,12 @@ import numpy as np
 
 from sched.batch import Job
 from sched.cost import IterationCost
-from sched.engine import Server
 from sched.log import frozen
 from sched.model import NEVER, Machine, Outcome, Request
 from sched.policies import POLICIES
 from sched.policies.base import Policy, Rank, Scene
 from sched.record import Recorder
+from sched.server import Server
 from sched.workload import RequestList
 
 FORMAT = "vllm-oracle-trace/1"
@@ -109,7 +109,7 @@ class _Watched(Server):
         machine = machine_of(trace["config"])
         policy = _on_recorded_times(POLICIES[trace["config"]["policy"]], times)(None, Scene(machine, 0, {}))
         self.watched: list[Step] = []
-        self.added: list[int] = []
+        self.seen = 0
         super().__init__(listed, machine, IterationCost(base_ps=1), policy, Recorder(listed), NEVER)
 
     @staticmethod
@@ -143,11 +143,15 @@ class _Watched(Server):
     def _name(self, jobs: Any) -> list[int]:
         return [self.rows_of[job.ordinal] for job in jobs]
 
-    def _ingest(self) -> None:
-        first = self.next
-        super()._ingest()
-        refused = set(np.frombuffer(self.recorder.ends, dtype=np.int64).reshape(-1, 8)[:, 0].tolist())
-        self.added += [self.rows_of[one] for one in range(first, self.next) if one not in refused]
+    def _added(self) -> list[int]:
+        """Requests taken in since the last call."""
+        refused = set(self._refused())
+        first, self.seen = self.seen, self.intake.next
+        return [self.rows_of[one] for one in range(first, self.seen) if one not in refused]
+
+    def _refused(self) -> list[int]:
+        ends = np.frombuffer(self.recorder.ends, dtype=np.int64).reshape(-1, 8)
+        return [int(one) for one in ends[ends[:, 1] == Outcome.REFUSED, 0]]
 
     def _call(self, time: int) -> Step:
         batch, iteration = self.batch, self.iteration
@@ -157,7 +161,7 @@ class _Watched(Server):
         free = self.machine.kv_blocks - batch.used()
         step = Step(
             time=time,
-            added=self.added,
+            added=self._added(),
             scheduled=[(self.rows_of[job.ordinal], count) for job, count in tokens.items() if count],
             admitted=self._name(job for job in entered if not job.preemptions),
             resumed=self._name(job for job in entered if job.preemptions),
@@ -168,7 +172,6 @@ class _Watched(Server):
             free_scheduled=free,
             free_updated=free,
         )
-        self.added = []
         self.watched.append(step)
         return step
 
@@ -195,8 +198,10 @@ class _Watched(Server):
     def _wait_for_change(self, until_ps: float) -> bool:
         start = self.now_ps
         goes_on = super()._wait_for_change(until_ps)
-        last_arrival = self.arrivals[self.next - 1]
-        idle_calls = takewhile(lambda step: not step.scheduled and step.time >= last_arrival, reversed(self.watched))
+        last_arrival = self.intake.arrivals[self.intake.next - 1]
+        idle_calls = takewhile(
+            lambda step: not step.scheduled and step.time >= last_arrival, reversed(self.watched)
+        )
         idle = sum(1 for _ in idle_calls)
         for time in range(start, self.now_ps if goes_on else start + _STALL_CALLS - idle):
             self._call(time)
@@ -231,11 +236,12 @@ def first_difference(trace: dict[str, Any]) -> str:
         got = server.watched[number]
         for name in Step.__dataclass_fields__:
             if getattr(got, name) != getattr(want, name):
-                return f"iteration {want.time}: {name} is {getattr(got, name)}, recorded {getattr(want, name)}"
+                return (
+                    f"iteration {want.time}: {name} is {getattr(got, name)}, recorded {getattr(want, name)}"
+                )
     if len(server.watched) > len(trace["steps"]):
         return f"iteration {server.watched[len(trace['steps'])].time}: the engine goes on, the recording had ended"
-    ends = np.frombuffer(server.recorder.ends, dtype=np.int64).reshape(-1, 8)
-    refused = sorted(server.rows_of[one] for one in ends[ends[:, 1] == Outcome.REFUSED, 0].tolist())
+    refused = sorted(server.rows_of[one] for one in server._refused())
     if refused != sorted(trace["summary"]["rejected"]):
         return f"refused requests are {refused}, recorded {trace['summary']['rejected']}"
     return ""

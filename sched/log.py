@@ -177,7 +177,11 @@ class Log:
 def columns(kind: type, data: "array[int]") -> tuple[Ints, ...]:
     """Columns of a table that was recorded row by row in a flat array."""
     width = len(kind.__dataclass_fields__)
-    table = np.frombuffer(data, dtype=np.int64).reshape(-1, width) if len(data) else np.zeros((0, width), np.int64)
+    table = (
+        np.frombuffer(data, dtype=np.int64).reshape(-1, width)
+        if len(data)
+        else np.zeros((0, width), np.int64)
+    )
     return tuple(frozen(np.ascontiguousarray(table[:, column])) for column in range(width))
 
 

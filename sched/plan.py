@@ -68,7 +68,9 @@ def threshold_in_force(batch: Batch) -> int:
     if present <= 1:
         return 0
     threshold = machine.long_prefill_token_threshold
-    return max(threshold, machine.max_num_batched_tokens // present) if machine.adaptive_threshold else threshold
+    return (
+        max(threshold, machine.max_num_batched_tokens // present) if machine.adaptive_threshold else threshold
+    )
 
 
 def _plain_pieces(batch: Batch, budget: int) -> None:
@@ -173,7 +175,11 @@ def _victim(batch: Batch, free: int) -> Job:
     policy = batch.policy
     if policy.lifts_holders:
         # In the order of the queue, which is by priority first.
-        levels = (job.request.priority for job in batch.queue.in_order(batch.now_ps) if asks(batch, job, True)[0] > free)
+        levels = (
+            job.request.priority
+            for job in batch.queue.in_order(batch.now_ps)
+            if asks(batch, job, True)[0] > free
+        )
         policy.lift(next(levels, None))
     holders = [job for job in batch.running if job not in batch.parked] if batch.parked else batch.running
     # Of equals the longest admitted, as in the real scheduler's batch list.

@@ -63,7 +63,9 @@ class Recorder:
         """The log; requests without a row of their own are unfinished."""
         count = len(self.requests.ids)
         stays = _rows(self.stays, _STAY)
-        outcome, scheduled, token, ended, emitted, preemptions, recomputed = self._per_request(count, stays, batch)
+        outcome, scheduled, token, ended, emitted, preemptions, recomputed = self._per_request(
+            count, stays, batch
+        )
         return Log(
             policy=batch.policy.key,
             machine=batch.machine,
@@ -115,4 +117,8 @@ class Recorder:
 
 def _rows(data: "array[int]", width: int) -> Ints:
     """A flat array as a table."""
-    return np.frombuffer(data, dtype=np.int64).reshape(-1, width) if len(data) else np.zeros((0, width), np.int64)
+    return (
+        np.frombuffer(data, dtype=np.int64).reshape(-1, width)
+        if len(data)
+        else np.zeros((0, width), np.int64)
+    )

@@ -192,7 +192,9 @@ class MovingQueue:
 
     def stands_until_ps(self, now_ps: int) -> int | None:
         """When the order may next change by the clock alone."""
-        times = [self.policy.stands_until_ps(waiter.request, waiter.since_ps, now_ps) for waiter in self.crowd]
+        times = [
+            self.policy.stands_until_ps(waiter.request, waiter.since_ps, now_ps) for waiter in self.crowd
+        ]
         return min((time for time in times if time is not None), default=None)
 
 

@@ -17,7 +17,16 @@ class Static(Policy):
     key = "static"
     title = "Static batches"
     settings = (
-        Setting("batch", 0, "Largest batch", "0: as many as the seats.", unit="requests", low=0, high=65536, step=1),
+        Setting(
+            "batch",
+            0,
+            "Largest batch",
+            "0: as many as the seats.",
+            unit="requests",
+            low=0,
+            high=65536,
+            step=1,
+        ),
         Setting("stream", True, "Stream answers", "Off: every answer comes when the whole batch has ended."),
     )
     arrival_order = True

@@ -32,7 +32,9 @@ class Vtc(Policy):
         shares = {tenant: 1 / Fraction(weight) for tenant, weight in scene.weights.items()}
         prompt, output = Fraction(repr(options.prompt_weight)), Fraction(repr(options.output_weight))
         # Counters are compared, never shown as they are: one common denominator keeps them exact integers.
-        unit = lcm(prompt.denominator, output.denominator) * lcm(*(share.denominator for share in shares.values()), 1)
+        unit = lcm(prompt.denominator, output.denominator) * lcm(
+            *(share.denominator for share in shares.values()), 1
+        )
         self.prompt_charge = {tenant: int(prompt * share * unit) for tenant, share in shares.items()}
         self.output_charge = {tenant: int(output * share * unit) for tenant, share in shares.items()}
         self.counters = dict.fromkeys(shares, 0)

@@ -1,0 +1,106 @@
+"""Arrivals: requests become jobs in the waiting queue, or are refused because no state of the engine could hold them."""
+
+from typing import Any
+
+from sched.batch import Batch, Job
+from sched.model import Outcome, Request
+from sched.policies.base import kept
+from sched.record import Recorder
+from sched.workload import RequestList
+
+AFTER_ALL = 1 << 80
+"""Later than any time: the arrival after the last one."""
+
+_new_tuple = tuple.__new__
+
+
+class Intake:
+    """The requests still to come, in order of arrival. `next_ps` is when the next one comes."""
+
+    def __init__(self, listed: RequestList, batch: Batch, recorder: Recorder) -> None:
+        self.listed, self.batch, self.recorder = listed, batch, recorder
+        self.arrivals: list[int] = listed.arrival_ps.tolist()
+        self.arrivals.append(AFTER_ALL)
+        self.outputs: list[int] = listed.output_tokens.tolist()
+        classes, tenants = listed.class_names, listed.tenant_names
+        self.rows = zip(
+            range(len(listed.ids)), listed.ids,
+            [classes[index] for index in listed.class_index.tolist()],
+            [tenants[index] for index in listed.tenant_index.tolist()],
+            listed.priority.tolist(), self.arrivals, listed.prompt_tokens.tolist(), listed.ttft_goal_ps.tolist(),
+            strict=False,
+        )  # fmt: skip
+        self.next = 0
+        self.next_ps = self.arrivals[0]
+        self.live: dict[int, Job] = {}
+        """Requests whose client may lose patience, by ordinal."""
+        self.has_timeouts = bool((listed.timeout_ps >= 0).any())
+        self.announces = self.has_timeouts or batch.fair or batch.pool is not None
+        machine, aside = batch.machine, batch.aside
+        self.closed_for_good = kept(aside, aside.kv_blocks) if aside else 0
+        self.shut_to_lower = aside is not None and (
+            kept(aside, aside.seats) >= machine.max_num_seqs
+            or (not aside.lend and aside.tokens >= machine.max_num_batched_tokens)
+        )
+        # A request whose peak is at most this needs no closer look.
+        self.surely_fits = machine.kv_blocks - self.closed_for_good
+        if self.shut_to_lower or not machine.enable_chunked_prefill:
+            self.surely_fits = -1
+
+    def take(self, now_ps: int) -> None:
+        """Whoever has arrived by now joins the queue, or is refused."""
+        batch = self.batch
+        machine, aside, size = batch.machine, batch.aside, batch.size
+        longest = machine.max_model_len
+        while self.next_ps <= now_ps:
+            request: Request = _new_tuple(Request, next(self.rows))
+            prompt = request[6]
+            limit = prompt + self.outputs[self.next]
+            self.next += 1
+            self.next_ps = self.arrivals[self.next]
+            if longest and limit > longest:
+                limit = longest
+            urgent = aside is not None and request[4] <= aside.for_priority
+            peak = -(-(limit - 1) // size)
+            job = Job(request, limit, peak, -(-prompt // size), urgent)
+            if peak > self.surely_fits or prompt < 1 or prompt >= longest > 0:
+                if (
+                    prompt < 1
+                    or prompt >= longest > 0
+                    or (machine.refuse_infeasible and self._never_fits(job))
+                ):
+                    self.recorder.ended(job, Outcome.REFUSED, request[5])
+                    continue
+            if self.announces:
+                self._announce(job)
+            batch.enqueue(job)
+
+    def _never_fits(self, job: Job) -> bool:
+        """Whether no state of the engine could ever hold this request to its end."""
+        machine, closed = self.batch.machine, 0 if job.urgent else self.closed_for_good
+        if job.peak > machine.kv_blocks - closed or (self.shut_to_lower and not job.urgent):
+            return True
+        first = job.known
+        if machine.long_prefill_token_threshold:
+            first = min(first, machine.long_prefill_token_threshold)
+        return not machine.enable_chunked_prefill and first > machine.max_num_batched_tokens
+
+    def _announce(self, job: Job) -> None:
+        """Whoever else must know of an arrival: the prefix cache, the clients' patience, fairness among tenants."""
+        batch, tenant = self.batch, job.request.tenant
+        if batch.pool:
+            batch.name_content(job, self._content(job))
+        if self.has_timeouts:
+            self.live[job.ordinal] = job
+        if batch.fair:
+            tenants = batch.queue.tenants()  # type: ignore[union-attr]
+            if tenant not in tenants:
+                batch.policy.joined(tenant, tenants)
+
+    def _content(self, job: Job) -> tuple[tuple[Any, int], ...]:
+        """What the request's tokens are: shared segments, its own prompt, its own answer."""
+        prompt, runs = job.known, []
+        for name, tokens in self.listed.segments[job.ordinal] if self.listed.segments else ():
+            runs.append((name, min(tokens, prompt)))
+            prompt -= runs[-1][1]
+        return (*runs, (("prompt of", job.ordinal), prompt), (("answer of", job.ordinal), job.limit))

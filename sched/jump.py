@@ -1,0 +1,88 @@
+"""How far a batch that decodes straight can be taken at once: to the first iteration in which something may change."""
+
+from math import sqrt
+
+from sched.batch import Batch
+from sched.kv import last_true
+from sched.policies.base import kept
+
+
+def last_that_fits(batch: Batch, last: int) -> int:
+    """Last iteration up to which every block that growth needs is there; the one at hand has its blocks."""
+    iteration, straight = batch.iteration, batch.straight
+    blocks = batch.kv_blocks - batch.explicit_held
+    if batch.pool:
+        blocks = len(batch.pool.free) + straight.held(iteration)
+    aside = batch.aside
+    if aside is None or not aside.guard_growth:
+        return straight.fits_until(iteration, last, blocks)
+
+    def fits(number: int) -> bool:
+        urgent = batch.urgent_held + batch.urgent_straight.held(number)
+        idle = aside.kv_blocks - (batch.urgent_promised if batch.by_peak else urgent)
+        return straight.held(number) + kept(aside, max(0, idle)) <= blocks
+
+    return last_true(fits, iteration, last)
+
+
+def decision_stands_until(batch: Batch, last: int, cache_may_admit: bool) -> int:
+    """Last iteration up to which nobody who waits could be let in by what straight decoding alone changes."""
+    iteration, policy = batch.iteration, batch.policy
+    if batch.preempted or (batch.pool and cache_may_admit):
+        return iteration
+    if policy.only_loans:
+        last = _loans_stand_until(batch, last)
+    if batch.fair:
+        turns = policy.stands_for(batch.queue.tenants(), batch.decoding)  # type: ignore[union-attr]
+        if turns is not None:
+            return min(last, iteration + turns - 1)
+    return last
+
+
+def _loans_stand_until(batch: Batch, last: int) -> int:
+    """Last iteration up to which lower classes borrow nothing more that a waiting urgent request could take back."""
+    aside = batch.aside
+    if not aside or batch.by_peak or not batch.queue.head(batch.now_ps).urgent:
+        return last
+
+    def lent(number: int) -> int:
+        lower = batch.straight.held(number) - batch.urgent_straight.held(number)
+        return lower + batch.explicit_held - batch.urgent_held - (batch.kv_blocks - aside.kv_blocks)
+
+    now = max(0, lent(batch.iteration))
+    return last_true(lambda number: lent(number) <= now, batch.iteration, last)
+
+
+def replay(batch: Batch, iteration: int, count: int) -> None:
+    """With prefix caching: the blocks taken and named during a jump, in (iteration, running order)."""
+    pool, size = batch.pool, batch.size
+    assert pool
+    events = set()
+    for place, job in enumerate(batch.running):
+        if not job.straight:
+            continue
+        start = iteration + job.offset
+        for wanted in (0, size - 1):
+            first = (wanted - start) % size
+            events.update((iteration + turn, place) for turn in range(first, count, size))
+    for turn, place in sorted(events):
+        job = batch.running[place]
+        batch.grow(pool, job, turn + job.offset, 1)
+
+
+def iterations_until(gap_ps: int, first_ps: int, step_ps: int, most: int) -> int:
+    """Fewest iterations, at most `most`, that together last `gap_ps`: each lasts `step_ps` longer than the last.
+
+    Exact: the root of the quadratic in floating point is only where the search begins.
+    """
+    if most * first_ps + step_ps * (most * (most - 1) // 2) < gap_ps:
+        return most
+    if not step_ps:
+        return max(1, -(-gap_ps // first_ps)) if first_ps else most
+    slope = first_ps - step_ps / 2
+    count = max(1, min(most, int((sqrt(slope * slope + 2.0 * step_ps * gap_ps) - slope) / step_ps)))
+    while count < most and count * first_ps + step_ps * (count * (count - 1) // 2) < gap_ps:
+        count += 1
+    while count > 1 and (count - 1) * first_ps + step_ps * ((count - 1) * (count - 2) // 2) >= gap_ps:
+        count -= 1
+    return count
