@@ -9,7 +9,7 @@ import numpy as np
 
 from sched.log import Ints, Log
 from sched.model import NEVER, Outcome, StayEnd
-from sched.occupancy import Bools, Pieces, Sums, pieces, sums
+from sched.occupancy import Bools, Pieces, Sums, held_by_group, pieces
 from sched.waits import waits
 
 MOST_SENTENCES = 20
@@ -198,7 +198,7 @@ def _batch(log: Log) -> Iterator[str]:
     if not log.iterations:
         return
     machine, row, lines = log.machine, log.stretch_of_iteration, log.stretches
-    whole = sums(log, pieces(log), np.zeros(len(log.requests.ids), dtype=np.int64), 1)
+    whole = held_by_group(log, pieces(log), np.zeros(len(log.requests.ids), dtype=np.int64), 1)
     blocks, tokens, seats = whole.blocks[0], whole.tokens[0], whole.seats[0]
     first = lines.iteration
     if not machine.enable_prefix_caching:

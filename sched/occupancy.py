@@ -178,7 +178,7 @@ class Sums:
     seats: Ints
 
 
-def sums(log: Log, held: Pieces, group_of_request: Ints, groups: int) -> Sums:
+def held_by_group(log: Log, held: Pieces, group_of_request: Ints, groups: int) -> Sums:
     """Sums of blocks, tokens and seats by group (a class, a tenant, a priority) and iteration."""
     shape, size = (groups, log.iterations + 1), log.machine.block_size
     row = group_of_request[held.request] * shape[1]

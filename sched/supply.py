@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sched.log import Ints, Log
 from sched.model import SetAside
-from sched.occupancy import Pieces, Sums, Timeline, sums, used_blocks
+from sched.occupancy import Pieces, Sums, Timeline, held_by_group, used_blocks
 
 KV, TOKENS, SEATS = 1, 2, 4
 """Resources, as bits of a cause: the cause of an inversion is the sum of those that bind."""
@@ -56,7 +56,7 @@ class Levels:
 def levels(log: Log, held: Pieces) -> Levels:
     """What the requests of each priority held in each iteration."""
     priority, of_request = np.unique(log.requests.priority, return_inverse=True)
-    return Levels(priority, of_request, sums(log, held, of_request, len(priority)))
+    return Levels(priority, of_request, held_by_group(log, held, of_request, len(priority)))
 
 
 def supply(log: Log, time: Timeline, levels: Levels) -> Supply:
@@ -77,17 +77,24 @@ def supply(log: Log, time: Timeline, levels: Levels) -> Supply:
     return Supply((room[0], room[1], room[2]), (free[0], free[1], free[2]), kept)
 
 
+def closed(aside: SetAside, idle: Ints) -> Ints:
+    """Of an idle set-aside, what lower levels may not even borrow; what is lent is rounded half up."""
+    if not aside.lend:
+        return idle
+    share = Fraction(repr(aside.lend_share))
+    lent: Ints = (2 * share.numerator * idle + share.denominator) // (2 * share.denominator)
+    return idle - lent
+
+
 def _kept(aside: SetAside, priority: Ints, above: list[Ints], free: list[Ints]) -> Three | None:
     """The idle part of what is set aside that is closed to lower levels: all of it, or what is not lent."""
     urgent = int(np.searchsorted(priority, aside.for_priority, "right"))
     amounts = (aside.kv_blocks, 0 if aside.lend else aside.tokens, aside.seats)
-    share = Fraction(repr(aside.lend_share)) if aside.lend else Fraction(0)
     kept = []
     for amount, held, idle_now in zip(amounts, above, free, strict=True):
         idle = np.maximum(amount - (held[urgent - 1] if urgent else 0), np.zeros_like(idle_now))
-        closed = idle - (2 * share.numerator * idle + share.denominator) // (2 * share.denominator)
         by_level = np.zeros_like(held)
-        by_level[urgent:] = np.minimum(closed, np.maximum(idle_now, 0))
+        by_level[urgent:] = np.minimum(closed(aside, idle), np.maximum(idle_now, 0))
         kept.append(by_level)
     return (kept[0], kept[1], kept[2]) if any(part.any() for part in kept) else None
 
