@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from sched.blame import KINDS
 from sched.eta import eta_ps
 from sched.inversion import Inversion
 from sched.log import Log
 from sched.moments import asked_and_free, holders
 from sched.sums import seconds
 from sched.supply import LEGITIMATE
-from sched.words import DEEDS, SHARE_WORTH_NAMING, count, duration, percent
+from sched.words import DEEDS, SHARE_WORTH_NAMING, SOME, count, duration, percent
 
 UNITS = ("block", "token", "seat")
 WORDS = {"kv_s": "KV memory", "seats_s": "seats", "tokens_s": "tokens"}
@@ -128,6 +129,10 @@ def _blamed(blame: list[Mapping[str, Any]], inverted: float) -> str:
     who, kinds = max(by_id.items(), key=lambda pair: sum(pair[1].values()))
     did = DEEDS[f"{max(kinds, key=kinds.__getitem__)}_s"]
     share = sum(kinds.values()) / inverted
+    if share < SHARE_WORTH_NAMING:
+        total = {kind: sum(found.get(kind, 0.0) for found in by_id.values()) for kind in KINDS}
+        most = SOME[f"{max(total, key=total.__getitem__)}_s"]
+        return f"{count(len(by_id), 'lower request')} share the blame; most of it is of those that {most}."
     if len(by_id) == 1:
         return f"{who} alone answers for it: it {did}."
     others = count(len(by_id) - 1, "other")

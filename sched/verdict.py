@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from sched.scenario import Scenario, known_policies
-from sched.words import DEEDS, SHARE_WORTH_NAMING, Run, count, duration, percent
+from sched.words import DEEDS, SHARE_WORTH_NAMING, SOME, Run, count, duration, percent
 
-SOME = {"direct_s": "were there first", "growth_s": "kept growing", "bypass_s": "were admitted past it"}
 WORTH_A_WORD = 0.005
 
 

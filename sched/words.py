@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 DEEDS = {"direct_s": "was there first", "growth_s": "kept growing", "bypass_s": "was admitted past it"}
 """What a culprit did, by kind of blame."""
+SOME = {"direct_s": "were there first", "growth_s": "kept growing", "bypass_s": "were admitted past it"}
 SHARE_WORTH_NAMING = 0.25
 
 
