@@ -1,15 +1,16 @@
 """The waiting pass of an iteration: who enters the batch, and whom that displaces.
 
-The rules are those of vLLM 0.33, v1/core/sched/scheduler.py; each departure is a switch of the policy, off for `fcfs`
-and `priority`.
+The rules are those of vLLM 0.33, v1/core/sched/scheduler.py; each departure is a switch of the policy, off
+for `fcfs` and `priority`.
 """
 
 from collections import Counter
 
-from sched.batch import Batch, Job
+from sched.batch import Batch
+from sched.job import Job
 from sched.model import RefusalCode, SetAside, StayEnd
 from sched.policies.base import kept
-from sched.policies.queue import Bucket, ScanQueue
+from sched.queues import Bucket, ScanQueue
 
 
 def waiting_pass(batch: Batch) -> None:
@@ -188,7 +189,7 @@ def _displace_for(batch: Batch, job: Job, hits: list[int]) -> bool:
 
 
 def _enough(batch: Batch, job: Job, hits: list[int], holders: list[Job]) -> list[Job] | None:
-    """The shortest row of these holders whose seats and blocks let the request in; None if all are too few."""
+    """The fewest of these holders, in order, whose going lets the request in; None if all are too few."""
     machine, aside, pool = batch.machine, batch.aside, batch.pool
     room, seats, budget = batch.room(), machine.max_num_seqs - len(batch.running), batch.budget
     lower = machine.kv_blocks - room - urgent_blocks(batch)

@@ -1,4 +1,5 @@
-"""The running batch, the waiting queue and the KV blocks of one engine: what changes when somebody enters or leaves.
+"""The running batch, the waiting queue and the KV blocks of one engine: what changes when somebody enters or
+leaves.
 
 Requests that decode straight are only sums (`kv.Decoders`); everybody else in the batch is `explicit`.
 """
@@ -6,69 +7,21 @@ Requests that decode straight are only sums (`kv.Decoders`); everybody else in t
 from bisect import bisect_left, insort
 from heapq import heappush
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any
 
+from sched.job import Job, Recorder
 from sched.kv import Content, Decoders, PrefixPool
-from sched.model import NEVER, Machine, RefusalCode, Request, StayEnd
+from sched.model import NEVER, Machine, RefusalCode, StayEnd
 from sched.policies.base import Policy
-from sched.policies.queue import queue_for
+from sched.queues import queue_for
 
 _ORDER = attrgetter("order")
 
 
-class Job:
-    """The engine's progress on one request. Tokens and blocks are counts; `known` = prompt + emitted tokens.
-
-    While `straight`, the request decodes one token an iteration: before iteration i it has i + `offset` computed
-    tokens, its last iteration is `last`, and `known`, `computed` and `held` are stale.
-    """
-
-    __slots__ = (
-        "admission", "barred", "blocks", "chain", "computed", "content", "first_scheduled_ps", "first_token_ps",
-        "floor", "noted",
-        "held", "high", "hit", "known", "last", "limit", "need", "offset", "order", "ordinal", "passed", "peak",
-        "preemptions", "rank", "recomputed", "request", "run_from", "since_ps", "stay_from", "stay_ps", "straight",
-        "target", "urgent",
-    )  # fmt: skip
-
-    def __init__(self, request: Request, limit: int, peak: int, need: int, urgent: bool) -> None:
-        self.request = request
-        self.ordinal: int = request[0]
-        self.since_ps: int = request[5]
-        self.known: int = request[6]
-        self.limit = limit  # tokens at which it ends: prompt + output, or the model's length
-        self.peak = peak
-        self.need = need  # blocks of all it knows
-        self.floor = need  # blocks that it asks for at the least
-        self.noted = NEVER  # why it was last refused admission
-        self.urgent = urgent
-        self.straight = False
-        self.computed = self.held = self.hit = self.target = 0
-        self.preemptions = self.recomputed = self.passed = self.high = 0
-        self.first_scheduled_ps = self.first_token_ps = self.barred = self.run_from = NEVER
-        self.offset = 0
-
-
-class Recorder(Protocol):
-    """What a batch reports as it happens."""
-
-    def left(self, job: Job, end: StayEnd, end_iteration: int, end_ps: int) -> None:
-        """A stay in the batch is over."""
-
-    def ran(self, job: Job, count: int) -> None:
-        """A straight run of `count` iterations is over."""
-
-    def evicted(self, iteration: int, at_ps: int, victim: Job, beneficiary: Job) -> None:
-        """KV was taken away; `victim.computed` tokens are lost."""
-
-    def refused(
-        self, iteration: int, at_ps: int, job: Job, code: RefusalCode, need: int, free: int, entitled: int
-    ) -> None:
-        """A waiting request was looked at and not admitted."""
-
-
 class Batch:
-    """State of one engine between and during decisions. `iteration` and `now_ps` are those of the decision at hand."""
+    """State of one engine between and during decisions. `iteration` and `now_ps` are those of the decision at
+    hand.
+    """
 
     def __init__(self, machine: Machine, policy: Policy, recorder: Recorder) -> None:
         self.machine, self.policy, self.recorder = machine, policy, recorder
@@ -105,10 +58,13 @@ class Batch:
         self.budget = self.lower_budget = 0
         self.pieces: list[tuple[Job, int]] = []
         self.preempted: list[Job] = []
+        self.barren = 0  # evictions since the last token
         self.refusal = RefusalCode.KV
 
     def room(self) -> int:
-        """Blocks that nobody holds after this iteration's grants; under the peak gate: that nobody was promised."""
+        """Blocks that nobody holds after this iteration's grants; under the peak gate: that nobody was
+        promised.
+        """
         if self.by_peak:
             return self.kv_blocks - self.promised
         if self.pool:
@@ -271,6 +227,7 @@ class Batch:
         job.barred = self.iteration
         job.noted = NEVER
         self.preempted.append(job)
+        self.barren += 1
         self.enqueue(job, self.policy.requeue_at_front)
 
     def enqueue(self, job: Job, at_front: bool = False) -> None:

@@ -1,7 +1,7 @@
 """Runs a policy over a scenario's requests.
 
-SimPy is the clock of the world around the batch; the engine runs ahead of it to the first iteration boundary at or after
-the world's next event, and what happened meanwhile comes before the decision there.
+SimPy is the clock of the world around the batch; the engine runs ahead of it to the first iteration boundary
+at or after the world's next event, and what happened meanwhile comes before the decision there.
 """
 
 import gc
@@ -25,8 +25,8 @@ from sched.workload import RequestList, requests
 def simulate(scenario: Scenario, policy: str, request_list: RequestList | None = None) -> Log:
     """Run one policy over the scenario's requests (or over these) and return what happened.
 
-    The same scenario gives the same log, bit for bit. `policy` is a key of POLICIES; its settings are the scenario's,
-    or the defaults where the scenario does not list it.
+    The same scenario gives the same log, bit for bit. `policy` is a key of POLICIES; its settings are the
+    scenario's, or the defaults where the scenario does not list it.
     """
     listed = requests(scenario) if request_list is None else request_list
     resolved = machine(scenario)

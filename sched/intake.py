@@ -1,8 +1,11 @@
-"""Arrivals: requests become jobs in the waiting queue, or are refused because no state of the engine could hold them."""
+"""Arrivals: requests become jobs in the waiting queue, or are refused because no state of the engine could
+hold them.
+"""
 
 from typing import Any
 
-from sched.batch import Batch, Job
+from sched.batch import Batch
+from sched.job import Job
 from sched.model import Outcome, Request
 from sched.policies.base import kept
 from sched.record import Recorder
@@ -27,7 +30,8 @@ class Intake:
             range(len(listed.ids)), listed.ids,
             [classes[index] for index in listed.class_index.tolist()],
             [tenants[index] for index in listed.tenant_index.tolist()],
-            listed.priority.tolist(), self.arrivals, listed.prompt_tokens.tolist(), listed.ttft_goal_ps.tolist(),
+            listed.priority.tolist(),
+            self.arrivals, listed.prompt_tokens.tolist(), listed.ttft_goal_ps.tolist(),
             strict=False,
         )  # fmt: skip
         self.next = 0
@@ -42,6 +46,10 @@ class Intake:
             kept(aside, aside.seats) >= machine.max_num_seqs
             or (not aside.lend and aside.tokens >= machine.max_num_batched_tokens)
         )
+        self.answers_are_quoted = any(
+            isinstance(name, tuple) for one in listed.segments or () for name, _ in one
+        )
+        """Growth then changes what the cache holds for those who wait, and so what they need."""
         # A request whose peak is at most this needs no closer look.
         self.surely_fits = machine.kv_blocks - self.closed_for_good
         if self.shut_to_lower or not machine.enable_chunked_prefill:
@@ -63,21 +71,20 @@ class Intake:
             urgent = aside is not None and request[4] <= aside.for_priority
             peak = -(-(limit - 1) // size)
             job = Job(request, limit, peak, -(-prompt // size), urgent)
-            if peak > self.surely_fits or prompt < 1 or prompt >= longest > 0:
-                if (
-                    prompt < 1
-                    or prompt >= longest > 0
-                    or (machine.refuse_infeasible and self._never_fits(job))
-                ):
-                    self.recorder.ended(job, Outcome.REFUSED, request[5])
-                    continue
+            if (peak > self.surely_fits or prompt < 1 or prompt >= longest > 0) and self._refuses(job):
+                self.recorder.ended(job, Outcome.REFUSED, request[5])
+                continue
             if self.announces:
                 self._announce(job)
             batch.enqueue(job)
 
-    def _never_fits(self, job: Job) -> bool:
-        """Whether no state of the engine could ever hold this request to its end."""
+    def _refuses(self, job: Job) -> bool:
+        """Whether the request is empty, too long for the model, or could never be held to its end."""
         machine, closed = self.batch.machine, 0 if job.urgent else self.closed_for_good
+        if job.known < 1 or job.known >= machine.max_model_len > 0:
+            return True
+        if not machine.refuse_infeasible:
+            return False
         if job.peak > machine.kv_blocks - closed or (self.shut_to_lower and not job.urgent):
             return True
         first = job.known
@@ -86,7 +93,9 @@ class Intake:
         return not machine.enable_chunked_prefill and first > machine.max_num_batched_tokens
 
     def _announce(self, job: Job) -> None:
-        """Whoever else must know of an arrival: the prefix cache, the clients' patience, fairness among tenants."""
+        """Whoever else must know of an arrival: the prefix cache, the clients' patience, fairness among
+        tenants.
+        """
         batch, tenant = self.batch, job.request.tenant
         if batch.pool:
             batch.name_content(job, self._content(job))

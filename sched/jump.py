@@ -1,4 +1,6 @@
-"""How far a batch that decodes straight can be taken at once: to the first iteration in which something may change."""
+"""How far a batch that decodes straight can be taken at once: to the first iteration in which something may
+change.
+"""
 
 from math import sqrt
 
@@ -40,7 +42,9 @@ def decision_stands_until(batch: Batch, last: int, cache_may_admit: bool) -> int
 
 
 def _loans_stand_until(batch: Batch, last: int) -> int:
-    """Last iteration up to which lower classes borrow nothing more that a waiting urgent request could take back."""
+    """Last iteration up to which lower classes borrow nothing more that a waiting urgent request could take
+    back.
+    """
     aside = batch.aside
     if not aside or batch.by_peak or not batch.queue.head(batch.now_ps).urgent:
         return last
@@ -57,7 +61,7 @@ def replay(batch: Batch, iteration: int, count: int) -> None:
     """With prefix caching: the blocks taken and named during a jump, in (iteration, running order)."""
     pool, size = batch.pool, batch.size
     assert pool
-    events = set()
+    events: set[tuple[int, int]] = set()
     for place, job in enumerate(batch.running):
         if not job.straight:
             continue
@@ -71,7 +75,8 @@ def replay(batch: Batch, iteration: int, count: int) -> None:
 
 
 def iterations_until(gap_ps: int, first_ps: int, step_ps: int, most: int) -> int:
-    """Fewest iterations, at most `most`, that together last `gap_ps`: each lasts `step_ps` longer than the last.
+    """Fewest iterations, at most `most`, that together last `gap_ps`: each lasts `step_ps` longer than the
+    last.
 
     Exact: the root of the quadratic in floating point is only where the search begins.
     """

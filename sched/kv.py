@@ -1,4 +1,6 @@
-"""KV blocks: the closed form of what straight decoders hold, and the pool of named blocks that prefix caching needs."""
+"""KV blocks: the closed form of what straight decoders hold, and the pool of named blocks that prefix caching
+needs.
+"""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
@@ -10,8 +12,8 @@ Content = tuple[tuple[Hashable, int], ...]
 class Decoders:
     """Requests that decode one token in every iteration, as sums: nothing is touched while they do.
 
-    A member with offset d has i + d computed tokens before iteration i. With the histogram of offsets modulo the
-    block size, the blocks that all of them hold in iteration i is a closed form, whatever their number.
+    A member with offset d has i + d computed tokens before iteration i. With the histogram of offsets modulo
+    the block size, the blocks that all of them hold in iteration i is a closed form, whatever their number.
     """
 
     __slots__ = ("block_size", "count", "offsets", "phase", "quotients")
@@ -50,14 +52,18 @@ class Decoders:
         return self.count * iteration + self.offsets
 
     def fits_until(self, iteration: int, last: int, blocks: int) -> int:
-        """Last iteration in [iteration, last] in which they hold at most this many blocks (known for the first)."""
+        """Last iteration in [iteration, last] in which they hold at most this many blocks (known for the
+        first).
+        """
         if self.held(last) <= blocks:
             return last
         return last_true(lambda number: self.held(number) <= blocks, iteration, last)
 
 
 def last_true(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Last number in [low, high] up to which a condition holds that, once false, stays false; `low` is taken as true."""
+    """Last number in [low, high] up to which a condition holds that, once false, stays false; `low` is taken
+    as true.
+    """
     if holds(high):
         return high
     while high - low > 1:
@@ -72,8 +78,9 @@ def last_true(holds: Callable[[int], bool], low: int, high: int) -> int:
 class PrefixPool:
     """Blocks with names, reference counts and content hashes: vLLM's pool with prefix caching.
 
-    A block that is full is known by the chain of contents up to it. Freed blocks keep their content at the tail of
-    the free queue until they are handed out again. Source: vLLM 0.33, v1/core/block_pool.py and kv_cache_manager.py.
+    A block that is full is known by the chain of contents up to it. Freed blocks keep their content at the
+    tail of the free queue until they are handed out again.
+    Source: vLLM 0.33, v1/core/block_pool.py and kv_cache_manager.py.
     """
 
     def __init__(self, blocks: int, block_size: int) -> None:
@@ -125,7 +132,7 @@ class PrefixPool:
         return taken
 
     def commit(self, held: list[int], chain: list[int], first: int, full: int) -> None:
-        """Blocks [first, full) of a request have their content scheduled: others may share them from now on."""
+        """Blocks [first, full) of a request have their content scheduled: now others may share them."""
         for index in range(first, full):
             block = held[index]
             if block not in self.chain_of:
@@ -133,7 +140,9 @@ class PrefixPool:
                 self.blocks_of.setdefault(chain[index], {})[block] = None
 
     def release(self, held: list[int]) -> None:
-        """Give blocks back, last to first: unnamed ones to the head of the free queue, cached ones to its tail."""
+        """Give blocks back, last to first: unnamed ones to the head of the free queue, cached ones to its
+        tail.
+        """
         unnamed = []
         for block in reversed(held):
             self.references[block] -= 1

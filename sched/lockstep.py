@@ -1,12 +1,10 @@
 """Holds the engine against recorded decision traces of the real vLLM scheduler, iteration by iteration.
 
-The format is `vllm-oracle-trace/1`: requests by the scheduler call in which they are added, then one record a call.
-Here a call is an iteration of one picosecond, so a trace's step index is the time.
+The format is `vllm-oracle-trace/1`: requests by the scheduler call in which they are added, then one record a
+call. Here a call is an iteration of one picosecond, so a trace's step index is the time.
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import takewhile
 from pathlib import Path
@@ -14,80 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from sched.batch import Job
 from sched.cost import IterationCost
+from sched.job import Job
 from sched.log import frozen
-from sched.model import NEVER, Machine, Outcome, Request
+from sched.model import NEVER, Outcome, Request
 from sched.policies import POLICIES
 from sched.policies.base import Policy, Rank, Scene
 from sched.record import Recorder
+from sched.recorded import FORMAT, Step, machine_of, recorded_steps
 from sched.server import Server
 from sched.workload import RequestList
 
-FORMAT = "vllm-oracle-trace/1"
 _STALL_CALLS = 3
 """Calls that schedule nothing after which a recording ends, when nothing more arrives."""
-
-
-@dataclass
-class Step:
-    """One scheduler call. Requests are named by their row in the trace; pairs are (row, tokens)."""
-
-    time: int
-    added: list[int] = field(default_factory=list)
-    scheduled: list[tuple[int, int]] = field(default_factory=list)
-    admitted: list[int] = field(default_factory=list)
-    resumed: list[int] = field(default_factory=list)
-    hits: list[tuple[int, int]] = field(default_factory=list)
-    preempted: list[int] = field(default_factory=list)
-    waiting: list[int] = field(default_factory=list)
-    running: list[int] = field(default_factory=list)
-    finished: list[int] = field(default_factory=list)
-    free_scheduled: int = 0
-    free_updated: int = 0
-
-
-def recorded_steps(trace: dict[str, Any]) -> Iterator[Step]:
-    """The calls of a trace with everything spelled out that its compact form leaves to defaults."""
-    time, scheduled, waiting = -1, [], []
-    for row in trace["steps"]:
-        time = row.get("t", time + 1)
-        if "s" in row:
-            scheduled = [(one, 1) if isinstance(one, int) else (one[0], one[1]) for one in row["s"]]
-        waiting = row.get("w", waiting)
-        free = row["b"] if isinstance(row["b"], list) else [row["b"], row["b"]]
-        yield Step(
-            time=time,
-            added=row.get("a", []),
-            scheduled=scheduled,
-            admitted=row.get("n", []),
-            resumed=row.get("r", []),
-            hits=[(one, tokens) for one, tokens in row.get("h", [])],
-            preempted=row.get("p", []),
-            waiting=waiting,
-            running=row.get("R", [one for one, _ in scheduled]),
-            finished=row.get("f", []),
-            free_scheduled=free[0],
-            free_updated=free[1],
-        )
-
-
-def machine_of(config: dict[str, Any]) -> Machine:
-    """The trace's engine. One of its blocks is the null block, which nobody can use."""
-    return Machine(
-        kv_blocks=config["num_gpu_blocks"] - 1,
-        block_size=config["block_size"],
-        max_num_seqs=config["max_num_seqs"],
-        max_num_batched_tokens=config["max_num_batched_tokens"],
-        long_prefill_token_threshold=config["long_prefill_token_threshold"],
-        adaptive_threshold=config["long_prefill_token_threshold_adaptive"],
-        enable_chunked_prefill=config["enable_chunked_prefill"],
-        enable_prefix_caching=config["enable_prefix_caching"],
-        watermark_blocks=int(Fraction(repr(config["watermark"])) * config["num_gpu_blocks"]),
-        max_model_len=config["max_model_len"],
-        gate="full_prompt" if config["scheduler_reserve_full_isl"] else "first_chunk",
-        refuse_infeasible=False,
-    )
 
 
 def _segment(key: int) -> Any:
@@ -181,8 +118,8 @@ class _Watched(Server):
             free = first.free_scheduled - held(iteration + turn) + held(iteration)
             self.watched.append(
                 Step(
-                    self.now_ps + turn, scheduled=first.scheduled, waiting=first.waiting, running=first.running,
-                    free_scheduled=free, free_updated=free,
+                    self.now_ps + turn, scheduled=first.scheduled, waiting=first.waiting,
+                    running=first.running, free_scheduled=free, free_updated=free,
                 )
             )  # fmt: skip
         super()._fly(count, first_ps, step_ps, prefill, decodes)
@@ -209,7 +146,9 @@ class _Watched(Server):
 
 
 def _on_recorded_times(policy: type[Policy], times: list[float]) -> type[Policy]:
-    """The policy, comparing the recorded arrival times: a call's number is not what the real scheduler compares."""
+    """The policy, comparing the recorded arrival times: a call's number is not what the real scheduler
+    compares.
+    """
 
     class Recorded(policy):  # type: ignore[valid-type, misc]
         def rank(self, request: Request, since_ps: int, now_ps: int) -> Rank:
@@ -232,7 +171,8 @@ def first_difference(trace: dict[str, Any]) -> str:
     server.advance(float("inf"))
     for number, want in enumerate(recorded_steps(trace)):
         if number >= len(server.watched):
-            return f"iteration {want.time}: recorded, but the engine had stopped ({server.stop_reason or 'all ended'})"
+            reason = server.stop_reason or "all ended"
+            return f"iteration {want.time}: recorded, but the engine had stopped ({reason})"
         got = server.watched[number]
         for name in Step.__dataclass_fields__:
             if getattr(got, name) != getattr(want, name):
@@ -240,7 +180,8 @@ def first_difference(trace: dict[str, Any]) -> str:
                     f"iteration {want.time}: {name} is {getattr(got, name)}, recorded {getattr(want, name)}"
                 )
     if len(server.watched) > len(trace["steps"]):
-        return f"iteration {server.watched[len(trace['steps'])].time}: the engine goes on, the recording had ended"
+        time = server.watched[len(trace["steps"])].time
+        return f"iteration {time}: the engine goes on, the recording had ended"
     refused = sorted(server.rows_of[one] for one in server._refused())
     if refused != sorted(trace["summary"]["rejected"]):
         return f"refused requests are {refused}, recorded {trace['summary']['rejected']}"

@@ -1,11 +1,14 @@
-"""What a run recorded, and only that. Metrics, inversions, pictures and tables are all derived from these columns.
+"""What a run recorded, and only that. Metrics, inversions, pictures and tables are all derived from these
+columns.
 
-Every column is a read-only int64 array. Times are picoseconds; -1 (NEVER) stands for a time that did not come.
+Every column is a read-only int64 array. Times are picoseconds; -1 (NEVER) stands for a time that did not
+come.
 """
 
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +23,9 @@ Ints = NDArray[np.int64]
 class Stretches:
     """Runs of consecutive iterations with the same batch, shape (m,).
 
-    Iteration `iteration + j` of a stretch lasts `first_ps + j * step_ps`. Tokens, `running` and `waiting` are those of
-    each of its iterations as the decision left them; `kv_used` is in blocks, in the first iteration after scheduling.
+    Iteration `iteration + j` of a stretch lasts `first_ps + j * step_ps`. Tokens, `running` and `waiting` are
+    those of each of its iterations as the decision left them; `kv_used` is in blocks, in the first iteration
+    after scheduling.
     """
 
     start_ps: Ints
@@ -40,8 +44,8 @@ class Stretches:
 class Stays:
     """Stays in the running batch, in order of their end: during iterations [iteration, end_iteration).
 
-    `seq` numbers admissions; `known_tokens` = prompt + emitted tokens at admission, what has to be (re)computed;
-    `hit_tokens` of them came from the prefix cache; `end` is a StayEnd.
+    `seq` numbers admissions; `known_tokens` = prompt + emitted tokens at admission, what has to be
+    (re)computed; `hit_tokens` of them came from the prefix cache; `end` is a StayEnd.
     """
 
     request: Ints
@@ -59,7 +63,8 @@ class Stays:
 class Chunks:
     """Pieces scheduled one iteration at a time: prefill chunks, and decodes of iterations with a shortage.
 
-    `before` = tokens whose KV was computed before it. It is a decode iff `before` >= `known_tokens` of the stay.
+    `before` = tokens whose KV was computed before it. It is a decode iff `before` >= `known_tokens` of the
+    stay.
     """
 
     request: Ints
@@ -80,7 +85,9 @@ class Runs:
 
 @dataclass(frozen=True, eq=False)
 class Preempted:
-    """Evictions in their order. `lost_tokens` are computed tokens thrown away; `beneficiary` may be the victim itself."""
+    """Evictions in their order. `lost_tokens` are computed tokens thrown away; `beneficiary` may be the
+    victim itself.
+    """
 
     iteration: Ints
     at_ps: Ints
@@ -91,7 +98,8 @@ class Preempted:
 
 @dataclass(frozen=True, eq=False)
 class Refusals:
-    """Why the head of the queue stayed out, recorded when it changes. `code` is a RefusalCode; the rest in its unit.
+    """Why the head of the queue stayed out, recorded when it changes. `code` is a RefusalCode; the rest in
+    its unit.
 
     `need` is what it asked for, `free` what was physically free, `entitled` what of that it may take.
     """
@@ -107,10 +115,11 @@ class Refusals:
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """One run of one policy over one request list. Per-request columns have shape (n,), in the order of `requests`.
+    """One run of one policy over one request list. Per-request columns have shape (n,), in the order of
+    `requests`.
 
-    `ended_ps` is the finish, refusal or time-out; `outcome` an Outcome; `stop_reason` is "" or why the engine stopped.
-    `horizon_ps` is when the run was cut off, or NEVER when it drained.
+    `ended_ps` is the finish, refusal or time-out; `outcome` an Outcome; `stop_reason` is "" or why the engine
+    stopped. `horizon_ps` is when the run was cut off, or NEVER when it drained.
     """
 
     policy: str
@@ -174,9 +183,9 @@ class Log:
         return frozen(self._place[0])
 
 
-def columns(kind: type, data: "array[int]") -> tuple[Ints, ...]:
+def columns(kind: type[Any], data: "array[int]") -> tuple[Ints, ...]:
     """Columns of a table that was recorded row by row in a flat array."""
-    width = len(kind.__dataclass_fields__)
+    width = len(fields(kind))
     table = (
         np.frombuffer(data, dtype=np.int64).reshape(-1, width)
         if len(data)

@@ -1,4 +1,6 @@
-"""The nouns every floor shares: what a request is to a policy, what the machine has, how a policy declares a setting."""
+"""The nouns every floor shares: what a request is to a policy, what the machine has, how a policy declares a
+setting.
+"""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -54,8 +56,8 @@ class RefusalCode(IntEnum):
 class Request(NamedTuple):
     """What a policy sees of a request. There is no output length: no real scheduler knows it.
 
-    `priority` is already turned so that the smaller number is the more urgent, whatever the scenario's direction.
-    `ttft_goal_ps` is the time to first token that was promised, or NEVER.
+    `priority` is already turned so that the smaller number is the more urgent, whatever the scenario's
+    direction. `ttft_goal_ps` is the time to first token that was promised, or NEVER.
     """
 
     ordinal: int
@@ -72,8 +74,9 @@ class Request(NamedTuple):
 class Machine:
     """The engine's fixed numbers, presets resolved. Blocks, tokens and seats are counts.
 
-    `kv_blocks` is what can be used (a recorded pool of N blocks has N - 1). `watermark_blocks` are kept free at
-    admission while anything runs. `max_model_len` 0 means no limit. Source: vLLM 0.33, config/scheduler.py.
+    `kv_blocks` is what can be used (a recorded pool of N blocks has N - 1). `watermark_blocks` are kept free
+    at admission while anything runs. `max_model_len` 0 means no limit.
+    Source: vLLM 0.33, config/scheduler.py.
     """
 
     kv_blocks: int
@@ -103,8 +106,9 @@ class Machine:
 class SetAside:
     """What a policy keeps from lower classes for requests with priority <= `for_priority`.
 
-    `kv_blocks` and `seats` are what lower classes may not take while idle; `lendable_*` is the part of an idle
-    buffer that is lent all the same and taken back by eviction. `tokens` is the slice of an iteration's budget.
+    `kv_blocks` and `seats` are what lower classes may not take while idle; `lendable_*` is the part of an
+    idle buffer that is lent all the same and taken back by eviction. `tokens` is the slice of an iteration's
+    budget.
     """
 
     for_priority: int
@@ -119,7 +123,9 @@ class SetAside:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One knob of a policy, declared once: the form, the link, the file, the command line and the help come from it."""
+    """One knob of a policy, declared once: the form, the link, the file, the command line and the help come
+    from it.
+    """
 
     name: str
     default: bool | int | float | str | None

@@ -1,14 +1,16 @@
-"""The running pass of an iteration: who of the batch gets tokens, and who is thrown out of it for want of a block.
+"""The running pass of an iteration: who of the batch gets tokens, and who is thrown out of it for want of a
+block.
 
-The rules are those of vLLM 0.33, v1/core/sched/scheduler.py; each departure is a switch of the policy, off for `fcfs`
-and `priority`. The walk over the whole batch, request by request, is taken only in iterations in which somebody gets
-less than it asks for.
+The rules are those of vLLM 0.33, v1/core/sched/scheduler.py; each departure is a switch of the policy, off
+for `fcfs` and `priority`. The walk over the whole batch, request by request, is taken only in iterations in
+which somebody gets less than it asks for.
 """
 
 from bisect import bisect_left
 
 from sched.admission import asks, urgent_blocks
-from sched.batch import Batch, Job
+from sched.batch import Batch
+from sched.job import Job
 from sched.model import StayEnd
 from sched.policies.base import kept
 
@@ -74,7 +76,9 @@ def threshold_in_force(batch: Batch) -> int:
 
 
 def _plain_pieces(batch: Batch, budget: int) -> None:
-    """Pieces of those still prefilling, if everybody behind them still gets its token and everybody its block."""
+    """Pieces of those still prefilling, if everybody behind them still gets its token and everybody its
+    block.
+    """
     size, threshold, pieces = batch.machine.block_size, batch.threshold, []
     used = batch.explicit_held + batch.straight_held
     for index, job in enumerate(batch.explicit):
@@ -145,7 +149,9 @@ def _walk(batch: Batch, lower_budget: int) -> None:
 
 
 def _guarded_in_walk(batch: Batch, granted: dict[Job, int]) -> int:
-    """As `_guarded`, while some of the straight decoders have their block of this iteration and some have not."""
+    """As `_guarded`, while some of the straight decoders have their block of this iteration and some have
+    not.
+    """
     aside, size = batch.aside, batch.machine.block_size
     if aside is None or not aside.guard_growth:
         return 0
@@ -187,7 +193,7 @@ def _victim(batch: Batch, free: int) -> Job:
 
 
 def _lower_tokens(batch: Batch) -> int:
-    """Tokens that lower classes together may use in this iteration when a slice of the budget is set aside."""
+    """Tokens that lower classes together may use in this iteration when a slice is set aside."""
     budget, aside, threshold = batch.machine.max_num_batched_tokens, batch.aside, batch.threshold
     assert aside
     if not aside.lend:

@@ -1,10 +1,11 @@
-"""Writes a log while the engine runs: flat integer arrays, a row at a time, so that a million requests fit."""
+"""Writes a log while the engine runs: flat integer arrays, a row at a time, so that millions fit."""
 
 from array import array
 
 import numpy as np
 
-from sched.batch import Batch, Job
+from sched.batch import Batch
+from sched.job import Job
 from sched.log import Chunks, Ints, Log, Preempted, Refusals, Runs, Stays, Stretches, columns, frozen
 from sched.model import NEVER, Outcome, RefusalCode, StayEnd
 from sched.workload import RequestList
@@ -37,10 +38,10 @@ class Recorder:
         ))  # fmt: skip
 
     def left(self, job: Job, end: StayEnd, end_iteration: int, end_ps: int) -> None:
-        """A stay in the batch is over, and with it the straight run that it was in, if `run_from` is not NEVER."""
+        """A stay in the batch is over, and with it the straight run that it may have been in."""
         self.stays.extend((
-            job.ordinal, job.admission, job.stay_from, job.stay_ps, job.hit, job.target, end_iteration, end_ps, end,
-            job.first_token_ps, job.run_from, job.offset,
+            job.ordinal, job.admission, job.stay_from, job.stay_ps, job.hit, job.target,
+            end_iteration, end_ps, end, job.first_token_ps, job.run_from, job.offset,
         ))  # fmt: skip
 
     def ran(self, job: Job, count: int) -> None:
@@ -90,7 +91,7 @@ class Recorder:
         )
 
     def _per_request(self, count: int, stays: Ints, batch: Batch) -> tuple[Ints, ...]:
-        """Columns by request: those with a row of their own have it, the others finished in their only stay."""
+        """Columns by request: of its own row, or of its only stay if it plainly finished."""
         columns = np.full((7, count), NEVER, dtype=np.int64)
         columns[0] = Outcome.UNFINISHED
         columns[4:] = 0

@@ -1,4 +1,5 @@
-"""One engine in time: iterations one by one while anything changes, in one jump while the batch decodes straight.
+"""One engine in time: iterations one by one while anything changes, in one jump while the batch decodes
+straight.
 
 Time is an integer of picoseconds.
 """
@@ -7,19 +8,24 @@ from heapq import heappop
 from math import inf
 
 from sched.admission import waiting_pass
-from sched.batch import Batch, Job
+from sched.batch import Batch
 from sched.cost import IterationCost
 from sched.intake import AFTER_ALL, Intake
+from sched.job import Job
 from sched.jump import decision_stands_until, iterations_until, last_that_fits, replay
-from sched.model import NEVER, PS_PER_S, Machine, Outcome, StayEnd
+from sched.model import NEVER, Machine, Outcome, StayEnd
+from sched.pace import iteration_of_pieces
 from sched.plan import running_pass
 from sched.policies.base import Policy
 from sched.record import Recorder
+from sched.stops import goes_round, stalled
 from sched.workload import RequestList
 
 
 class Server:
-    """The clock of one engine, its arrivals still to come, its batch. `inbox` takes ordinals whose client gave up."""
+    """The clock of one engine, its arrivals still to come, its batch. `inbox` takes ordinals whose client
+    gave up.
+    """
 
     def __init__(
         self, listed: RequestList, machine: Machine, cost: IterationCost, policy: Policy, recorder: Recorder,
@@ -33,9 +39,7 @@ class Server:
         self.inbox: list[int] = []
         self.done = False
         self.stop_reason = ""
-        # Growth then changes what the cache holds for those who wait, and so what they need: no jump past it.
-        quoted = any(isinstance(name, tuple) for one in listed.segments or () for name, _ in one)
-        self.cache_may_admit = machine.gate == "peak" or quoted
+        self.cache_may_admit = machine.gate == "peak" or self.intake.answers_are_quoted
 
     def advance(self, until_ps: float) -> None:
         """Run to the first iteration boundary at or after `until_ps`, or to the end."""
@@ -56,6 +60,8 @@ class Server:
                 running_pass(batch)
                 if batch.waiting:
                     waiting_pass(batch)
+                if batch.preempted and goes_round(batch):
+                    return self._close(goes_round(batch))
                 if batch.pieces:
                     self._step()
                 elif batch.straight.count:
@@ -77,33 +83,13 @@ class Server:
 
     def _step(self) -> None:
         """One iteration with prefill chunks, or with decodes that are tracked one by one."""
-        batch, cost, iteration = self.batch, self.cost, self.iteration
-        chunks = self.recorder.chunks
-        straight = batch.straight
-        decodes, context = straight.count, straight.count * iteration + straight.offsets
-        prefill = squares = prefix = 0
-        for job, tokens in batch.pieces:
-            before = job.computed
-            chunks.extend((job.ordinal, iteration, tokens, before))
-            if before >= job.target:
-                decodes += 1
-                context += before
-            else:
-                prefill += tokens
-                squares += tokens * (before + before + tokens)
-                if before > prefix:
-                    prefix = before
-        if prefill:
-            duration = cost.mixed_ps(decodes, prefill, straight.count + len(batch.pieces))
-            duration += (
-                cost.kv_token_mixed_ps * context + cost.attention_ps * squares // 2 + cost.prefix_ps * prefix
-            )
-        else:
-            duration = cost.decode_ps(decodes) + cost.kv_token_ps * context
+        duration, prefill, decodes = iteration_of_pieces(self.batch, self.cost, self.recorder.chunks)
         self._fly(1, duration, 0, prefill, decodes)
 
     def _jump(self, until_ps: float) -> None:
-        """As many iterations of straight decoding as nothing can change: to the next finish, shortage or event."""
+        """As many iterations of straight decoding as nothing can change: to the next finish, shortage or
+        event.
+        """
         batch, iteration, straight, cost = self.batch, self.iteration, self.batch.straight, self.cost
         finishing = batch.finishing
         while not (finishing[0][2].straight and finishing[0][2].last == finishing[0][0]):
@@ -142,6 +128,8 @@ class Server:
         ))  # fmt: skip
         self.now_ps += count * first_ps + step_ps * (count * (count - 1) // 2)
         self.flying = count
+        if decodes:
+            batch.barren = 0
         if self.policy.fair:
             for tenant, straight in batch.decoding.items():
                 self.policy.served(tenant, straight * count)
@@ -160,6 +148,7 @@ class Server:
             if job.computed < job.known:
                 continue
             job.known += 1
+            batch.barren = 0
             if job.first_token_ps < 0:
                 job.first_token_ps = now_ps
             if job.known >= job.limit:
@@ -195,7 +184,9 @@ class Server:
             self.intake.live.pop(job.ordinal, None)
 
     def _abort(self) -> None:
-        """Clients gave up during the iterations just run: their requests leave and the last output is ignored."""
+        """Clients gave up during the iterations just run: their requests leave and the last output is
+        ignored.
+        """
         batch = self.batch
         given_up, self.inbox = self.inbox, []
         for ordinal in given_up:
@@ -227,15 +218,11 @@ class Server:
 
     def _wait_for_change(self, until_ps: float) -> bool:
         """Work waits and nothing can run: on to the next event, or stop with the reason."""
-        soonest = min(self.intake.next_ps, until_ps, self.horizon_ps)
+        batch, soonest = self.batch, min(self.intake.next_ps, until_ps, self.horizon_ps)
         if soonest < AFTER_ALL:
             self.now_ps = int(soonest)
             return True
-        head = self.batch.queue.head(self.now_ps)
-        self._close(
-            f"stalled at {self.now_ps / PS_PER_S:g} s: {head.request.id} waits, nothing runs and nothing will arrive "
-            f"({self.batch.refusal.name.lower()})"
-        )
+        self._close(stalled(batch, self.now_ps))
         return False
 
     def _close(self, reason: str) -> None:

@@ -24,25 +24,26 @@ ROWS = (
     (1, "traces trace_bytes trace_documents trace_formats trace_order", "numpy pandas pyarrow"),
     (1, "trace_rows trace_store trace_values", "numpy pandas pyarrow"),
     (2, "policies", ""),
-    (3, "batch plan", ""),
-    (4, "log record", "numpy"),
+    (3, "job queues batch stops plan admission jump", ""),
+    (4, "log record intake pace server", "numpy"),
     (4, "engine", "numpy simpy"),
     (4, "__init__", ""),  # the front door: Scenario, simulate, POLICIES
-    (5, "occupancy waits supply causes evidence shares blame inversion moments", "numpy"),
+    (5, "recorded lockstep occupancy waits supply causes evidence shares blame inversion moments", "numpy"),
     (5, "sums metrics eta explain words verdict story audit theory", "numpy scipy"),
     (6, "experiments", "numpy pandas pyarrow scipy dask distributed"),
     (6, "report", "numpy pandas pyarrow"),
+    (6, "bench fuzz", "numpy"),
     (7, "figures", "numpy plotly"),
     (7, "text", "numpy"),
     (8, "page", "numpy streamlit segno"),
-    (8, "__main__", "numpy segno"),
+    (8, "command __main__", ""),
 )
 PLACES: dict[str, tuple[int, set[str]]] = {"app": (9, {"streamlit"})} | {
     f"sched.{name}".removesuffix(".__init__"): (floor, set(libraries.split()))
     for floor, names, libraries in ROWS
     for name in names.split()
 }
-PACKAGES = ("sched.policies", "sched.figures", "sched.text", "sched.page")
+PACKAGES = ("sched.policies", "sched.figures", "sched.text", "sched.page", "sched.command")
 FLOORED = sorted([*ROOT.glob("sched/**/*.py"), *ROOT.glob("app.py")])
 
 

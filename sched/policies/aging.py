@@ -10,20 +10,20 @@ from sched.policies.base import MISFIT, Policy, Rank, Scene
 class Aging(Policy):
     """Each second of waiting earns a request some levels of urgency, or one level per threshold.
 
-    Helps low classes: no class starves. Hurts fresh urgent requests that old ones overtake; and it changes the order
-    only, so a request that does not fit still waits.
+    Helps low classes: no class starves. Hurts fresh urgent requests that old ones overtake; and it changes
+    the order only, so a request that does not fit still waits.
     Source: the linear credit of Kleinrock, A delay dependent queue discipline, 1964.
     """
 
     key = "aging"
     title = "Ageing"
     settings = (
-        Setting("per_s", 0.2, "Credit", "Levels earned by a second of waiting.", unit="levels per s", low=0,
-                high=1_000_000, step=0.05),
-        Setting("threshold_s", None, "Ageing threshold", "When set: one level for each such time without service.",
+        Setting("per_s", 0.2, "Credit", "Levels earned by a second of waiting.",
+                unit="levels per s", low=0, high=1_000_000, step=0.05),
+        Setting("threshold_s", None, "Ageing threshold", "When set: a level for each such wait.",
                 unit="s", low=0.001, high=8_640_000, step=0.5),
-        Setting("floor", None, "Most urgent level to reach", "When set: credit ends there.", unit="level",
-                low=-1_000_000, high=1_000_000, step=0.5),
+        Setting("floor", None, "Most urgent level to reach", "When set: credit ends there.",
+                unit="level", low=-1_000_000, high=1_000_000, step=0.5),
         MISFIT,
     )  # fmt: skip
 
@@ -37,7 +37,7 @@ class Aging(Policy):
 
     def rank(self, request: Request, since_ps: int, now_ps: int) -> Rank:
         if not self.moving:
-            # All credits grow alike, so the order of two waiting requests never changes: compare at time zero.
+            # All credits grow alike, so the order of two who wait never changes: compare at time zero.
             level = request.priority * self.credit.denominator + since_ps * self.credit.numerator
             return (level, request.arrival_ps, request.id)
         waited_ps = now_ps - since_ps

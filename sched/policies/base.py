@@ -21,7 +21,7 @@ MISFIT = Setting(
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a policy may know of the run: the machine, the most urgent priority present, the tenants' weights."""
+    """What a policy may know of a run: the machine, the most urgent priority present, tenants' weights."""
 
     machine: Machine
     most_urgent: int
@@ -31,7 +31,9 @@ class Scene:
 
 
 class Policy:
-    """Base of all policies: the switches the engine reads, with the defaults of strict non-preemptive priority."""
+    """Base of all policies: the switches the engine reads, with the defaults of strict non-preemptive
+    priority.
+    """
 
     key: ClassVar[str] = ""
     title: ClassVar[str] = ""
@@ -39,7 +41,9 @@ class Policy:
 
     misfit: Literal["stop", "skip"] = "stop"
     skip_limit: int | None = None
-    """With `misfit` skip: admissions that may pass a blocked request before it stops the scan; None: any number."""
+    """With `misfit` skip: admissions that may pass a blocked request before it stops the scan; None: any
+    number.
+    """
     arrival_order = False
     """The queue is first come, first served; `rank` is not asked."""
     requeue_at_front = False
@@ -87,7 +91,7 @@ class Policy:
         return ()
 
     def joined(self, tenant: str, waiting_tenants: list[str]) -> None:
-        """A request arrived for a tenant that had none waiting; `waiting_tenants` are the others that have."""
+        """A request arrived for a tenant that had none waiting; `waiting_tenants` are those that have."""
 
     def admitted(self, request: Request, returning: bool) -> None:
         """A request entered the batch; `returning` after an eviction."""
@@ -96,7 +100,7 @@ class Policy:
         """Output tokens were emitted. Additive, so that many iterations can be told at once."""
 
     def stands_for(self, tenants: list[str], decoding: Mapping[str, int]) -> int | None:
-        """Of a fair policy: iterations for which the smallest counter stays the smallest while these decode."""
+        """Of a fair policy: iterations for which the smallest counter stays so while these decode."""
         return None
 
     def lift(self, priority: int | None) -> None:

@@ -7,8 +7,8 @@ from sched.policies.base import Policy, Rank
 class Fcfs(Policy):
     """Requests enter in order of arrival; when a running one cannot grow, the last admitted is evicted.
 
-    Helps everybody equally and starves nobody. Hurts the urgent: it is blind to priority, and one long prompt at the
-    head of the queue holds all behind it.
+    Helps everybody equally and starves nobody. Hurts the urgent: it is blind to priority, and one long prompt
+    at the head of the queue holds all behind it.
     Source: vLLM 0.33, scheduling policy "fcfs", v1/core/sched/scheduler.py.
     """
 

@@ -9,8 +9,9 @@ from sched.policies.base import Policy, Rank, Scene
 class Inheritance(Policy):
     """Backfill, with every holder lifted to the level of the most urgent request that is blocked for KV.
 
-    Helps nobody: holders already run in every iteration, so lifting them speeds nothing up, and newcomers still enter.
-    Hurts only in that a lifted holder is no longer the first to yield when a running request cannot grow.
+    Helps nobody: holders already run in every iteration, so lifting them speeds nothing up, and newcomers
+    still enter. Hurts only in that a lifted holder is no longer the first to yield when a running request
+    cannot grow.
     Source: Sha, Rajkumar and Lehoczky, IEEE Trans. Computers 39(9), 1990, carried over to KV blocks.
     """
 

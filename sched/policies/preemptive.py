@@ -5,20 +5,22 @@ from sched.policies.base import Policy, Rank
 
 
 class Preemptive(Policy):
-    """A waiting request evicts lower ones, lowest and newest first, when that makes it fit; they recompute later.
+    """A waiting request evicts lower ones, lowest and newest first, when that makes it fit; they recompute
+    later.
 
-    Helps the urgent: they wait for at most an iteration. Hurts the evicted, whose work is lost, and with it throughput.
+    Helps the urgent: they wait for at most an iteration. Hurts the evicted, whose work is lost, and with it
+    throughput.
     Source: SGLang, managers/schedule_policy.py (priority gap, all or nothing); vLLM pull request 5958.
     """
 
     key = "preemptive"
     title = "Preemptive"
     settings = (
-        Setting("gap", 0, "Priority gap", "Only holders lower by more than this are evicted.", unit="levels", low=0,
-                high=1_000_000, step=1),
-        Setting("max_preemptions", 3, "Evictions until immune", "After so many evictions a request is left alone.",
+        Setting("gap", 0, "Priority gap", "Only holders lower by more than this are evicted.",
+                unit="levels", low=0, high=1_000_000, step=1),
+        Setting("max_preemptions", 3, "Evictions until immune", "After so many a request is left alone.",
                 unit="evictions", low=0, high=1_000_000, step=1),
-        Setting("mode", "recompute", "What becomes of evicted KV", "recompute: it is thrown away and prefilled anew.",
+        Setting("mode", "recompute", "What becomes of evicted KV", "recompute: it is prefilled anew.",
                 choices=("recompute",)),
     )  # fmt: skip
     running_by_rank = True

@@ -7,25 +7,26 @@ from sched.policies.base import MISFIT, Policy, Rank, Scene, round_half_up
 
 
 class Rescue(Policy):
-    """Priority, with KV blocks, tokens and seats kept for the urgent; lent while idle and taken back by eviction, or strict.
+    """Priority, with KV blocks, tokens and seats kept for the urgent; lent while idle and taken back by
+    eviction, or strict.
 
-    Helps the urgent: a request within the buffer starts in the next iteration. Hurts the others: strict, by memory that
-    lies idle; lent, by evictions of the newest borrowers.
-    Source: the ceiling of Baker, Stack-based scheduling of realtime processes, 1991, on a pool of like units; lending as
-    in Kubernetes API priority and fairness.
+    Helps the urgent: a request within the buffer starts in the next iteration. Hurts the others: strict, by
+    memory that lies idle; lent, by evictions of the newest borrowers.
+    Source: the ceiling of Baker, Stack-based scheduling of realtime processes, 1991, on a pool of like units;
+    lending as in Kubernetes API priority and fairness.
     """
 
     key = "rescue"
     title = "Rescue buffer"
     settings = (
-        Setting("kv", 0.1, "KV kept for urgent", "Share of the KV blocks.", unit="of KV", low=0, high=1, step=0.01),
-        Setting("tokens", 0.0, "Tokens kept", "Share of the token budget.", unit="of tokens", low=0, high=1, step=0.05),
-        Setting("seats", 0.0, "Seats kept", "Share of the seats.", unit="of seats", low=0, high=1, step=0.05),
+        Setting("kv", 0.1, "KV kept for urgent", "Share of the KV blocks.", "of KV", 0, 1, 0.01),
+        Setting("tokens", 0.0, "Tokens kept", "Share of the token budget.", "of tokens", 0, 1, 0.05),
+        Setting("seats", 0.0, "Seats kept", "Share of the seats.", "of seats", 0, 1, 0.05),
         Setting("lend", True, "Lend while idle", "Off: strict, lower requests never touch the buffer."),
-        Setting("lend_share", 1.0, "Share that is lent", "Of an idle buffer.", unit="of it", low=0, high=1, step=0.05),
-        Setting("for_priority", None, "Kept for priority", "This level and above; unset: the most urgent level.",
-                unit="level", low=-1_000_000, high=1_000_000, step=1),
-        Setting("guard_growth", False, "Guard against growth", "On: lower requests may not grow into the buffer either."),
+        Setting("lend_share", 1.0, "Share that is lent", "Of an idle buffer.", "of it", 0, 1, 0.05),
+        Setting("for_priority", None, "Kept for priority", "This level and above; unset: the most urgent.",
+                "level", -1_000_000, 1_000_000, 1),
+        Setting("guard_growth", False, "Guard against growth", "On: lower ones may not grow into it either."),
         MISFIT,
     )  # fmt: skip
 

@@ -9,18 +9,16 @@ from sched.policies.base import Policy, Scene
 class SkipLimit(Policy):
     """At most so many admissions may pass a blocked request; then everybody behind it waits until it is in.
 
-    Helps occupancy like backfill while the limit lasts. Hurts the urgent at most by that many passers: 0 is head of
-    line, a very large limit is backfill.
+    Helps occupancy like backfill while the limit lasts. Hurts the urgent at most by that many passers: 0 is
+    head of line, a very large limit is backfill.
     Source: the bounded skip of EASY backfilling, Lifka, JSSPP 1995, without its length predictions.
     """
 
     key = "skip_limit"
     title = "Skip limit"
     settings = (
-        Setting(
-            "limit", 4, "Passes allowed", "Admissions that may pass a blocked request.", unit="admissions", low=0,
-            high=1_000_000, step=1,
-        ),
+        Setting("limit", 4, "Passes allowed", "Admissions that may pass a blocked request.",
+                "admissions", 0, 1_000_000, 1),
     )  # fmt: skip
     misfit = "skip"
 

@@ -9,8 +9,8 @@ from sched.policies.base import Policy, Scene
 class Static(Policy):
     """A batch is formed when the engine is empty and nobody joins until its last member has ended.
 
-    Helps nobody but the simplest engines: nothing is ever evicted by growth of newcomers. Hurts short requests, which
-    wait for the longest one of the batch before theirs.
+    Helps nobody but the simplest engines: nothing is ever evicted by growth of newcomers. Hurts short
+    requests, which wait for the longest one of the batch before theirs.
     Source: the request-level baseline of Yu et al., Orca, OSDI 2022.
     """
 

@@ -1,12 +1,11 @@
 """Virtual token counter: fairness among tenants."""
 
 from collections.abc import Mapping
-from fractions import Fraction
 from math import lcm
 from typing import Any
 
 from sched.model import Request, Setting
-from sched.policies.base import MISFIT, Policy, Rank, Scene
+from sched.policies.base import MISFIT, Policy, Rank, Scene, as_written
 
 
 class Vtc(Policy):
@@ -19,9 +18,8 @@ class Vtc(Policy):
     key = "vtc"
     title = "Fair tokens (VTC)"
     settings = (
-        Setting("prompt_weight", 1.0, "Weight of a prompt token", "Charged at admission.", low=0, high=1000, step=0.5),
-        Setting("output_weight", 2.0, "Weight of an output token", "Charged as it is emitted.", low=0, high=1000,
-                step=0.5),
+        Setting("prompt_weight", 1.0, "Prompt token weight", "Charged at admission.", "", 0, 1000, 0.5),
+        Setting("output_weight", 2.0, "Output token weight", "Charged as it is emitted.", "", 0, 1000, 0.5),
         MISFIT,
     )  # fmt: skip
     fair = True
@@ -29,12 +27,10 @@ class Vtc(Policy):
     def __init__(self, options: Any, scene: Scene) -> None:
         super().__init__(options, scene)
         self.misfit = options.misfit
-        shares = {tenant: 1 / Fraction(weight) for tenant, weight in scene.weights.items()}
-        prompt, output = Fraction(repr(options.prompt_weight)), Fraction(repr(options.output_weight))
-        # Counters are compared, never shown as they are: one common denominator keeps them exact integers.
-        unit = lcm(prompt.denominator, output.denominator) * lcm(
-            *(share.denominator for share in shares.values()), 1
-        )
+        shares = {tenant: 1 / weight for tenant, weight in scene.weights.items()}
+        prompt, output = as_written(options.prompt_weight), as_written(options.output_weight)
+        # Counters are only compared: one common denominator keeps them exact integers.
+        unit = prompt.denominator * output.denominator * lcm(*(one.denominator for one in shares.values()))
         self.prompt_charge = {tenant: int(prompt * share * unit) for tenant, share in shares.items()}
         self.output_charge = {tenant: int(output * share * unit) for tenant, share in shares.items()}
         self.counters = dict.fromkeys(shares, 0)
@@ -47,7 +43,7 @@ class Vtc(Policy):
         return (self.counters[tenant],)
 
     def joined(self, tenant: str, waiting_tenants: list[str]) -> None:
-        others = waiting_tenants or ([self.last_served] if self.last_served else [tenant])
+        others = waiting_tenants or [self.last_served or tenant]
         self.counters[tenant] = max(self.counters[tenant], min(self.counters[other] for other in others))
 
     def admitted(self, request: Request, returning: bool) -> None:
@@ -59,12 +55,9 @@ class Vtc(Policy):
         self.counters[tenant] += self.output_charge[tenant] * tokens
 
     def stands_for(self, tenants: list[str], decoding: Mapping[str, int]) -> int | None:
-        first, *others = tenants
-        rise = self.output_charge[first] * decoding.get(first, 0)
-        soonest = None
-        for other in others:
-            closing = rise - self.output_charge[other] * decoding.get(other, 0)
-            if closing > 0:
-                turns = -(-(self.counters[other] - self.counters[first]) // closing)
-                soonest = max(turns, 1) if soonest is None else min(soonest, max(turns, 1))
-        return soonest
+        rises = [self.output_charge[tenant] * decoding.get(tenant, 0) for tenant in tenants]
+        leads = [self.counters[tenant] - self.counters[tenants[0]] for tenant in tenants]
+        pairs = zip(leads, rises, strict=True)
+        return min(
+            (max(1, -(-lead // (rises[0] - rise))) for lead, rise in pairs if rise < rises[0]), default=None
+        )

@@ -1,57 +1,45 @@
-"""Waiting queues: who is at the head under arrival order, a static rank, a moving one, or fairness among tenants."""
+"""Waiting queues: who is at the head under arrival order, a static rank, a moving one, or fairness among
+tenants.
+"""
 
 import heapq
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Iterator
-from typing import Protocol
 
-from sched.model import Request
+from sched.job import Job
 from sched.policies.base import Policy, Rank
-
-
-class Waiter(Protocol):
-    """What a queue reads and writes of a waiting request."""
-
-    request: Request
-    rank: Rank
-    since_ps: int
-    urgent: bool
-    floor: int
-    """Blocks that it asks for at the least."""
-    passed: int
-    """Admissions that passed it while it was blocked."""
 
 
 class ArrivalQueue:
     """First come, first served. O(1)."""
 
     def __init__(self) -> None:
-        self.line: deque[Waiter] = deque()
+        self.line: deque[Job] = deque()
 
     def __len__(self) -> int:
         return len(self.line)
 
-    def push(self, waiter: Waiter) -> None:
+    def push(self, waiter: Job) -> None:
         """To the end of the line."""
         self.line.append(waiter)
 
-    def push_front(self, waiter: Waiter) -> None:
+    def push_front(self, waiter: Job) -> None:
         """To the head of the line."""
         self.line.appendleft(waiter)
 
-    def head(self, now_ps: int) -> Waiter:
+    def head(self, now_ps: int) -> Job:
         """Who is next; the queue is not empty."""
         return self.line[0]
 
-    def take(self, waiter: Waiter) -> None:
+    def take(self, waiter: Job) -> None:
         """Remove one, usually the head."""
         if self.line[0] is waiter:
             self.line.popleft()
         else:
             self.line.remove(waiter)
 
-    def in_order(self, now_ps: int) -> Iterator[Waiter]:
+    def in_order(self, now_ps: int) -> Iterator[Job]:
         """All of them, first first."""
         return iter(tuple(self.line))
 
@@ -61,21 +49,21 @@ class RankQueue:
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self.heap: list[tuple[Rank, Waiter]] = []
+        self.heap: list[tuple[Rank, Job]] = []
 
     def __len__(self) -> int:
         return len(self.heap)
 
-    def push(self, waiter: Waiter) -> None:
+    def push(self, waiter: Job) -> None:
         """By its rank, which ends in the id and so is never tied."""
         waiter.rank = self.policy.rank(waiter.request, waiter.since_ps, waiter.since_ps)
         heapq.heappush(self.heap, (waiter.rank, waiter))
 
-    def head(self, now_ps: int) -> Waiter:
+    def head(self, now_ps: int) -> Job:
         """Who is next; the queue is not empty."""
         return self.heap[0][1]
 
-    def take(self, waiter: Waiter) -> None:
+    def take(self, waiter: Job) -> None:
         """Remove one, usually the head."""
         if self.heap[0][1] is waiter:
             heapq.heappop(self.heap)
@@ -83,17 +71,19 @@ class RankQueue:
             self.heap.remove((waiter.rank, waiter))
             heapq.heapify(self.heap)
 
-    def in_order(self, now_ps: int) -> Iterator[Waiter]:
+    def in_order(self, now_ps: int) -> Iterator[Job]:
         """All of them, first first."""
         return (waiter for _, waiter in sorted(self.heap))
 
 
 class Bucket:
-    """Neighbours in rank order, with the least that any of them asks for and the most that passed any of them."""
+    """Neighbours in rank order, with the least that any of them asks for and the most that passed any of
+    them.
+    """
 
     __slots__ = ("least", "passed", "rows")
 
-    def __init__(self, rows: list[tuple[Rank, Waiter]]) -> None:
+    def __init__(self, rows: list[tuple[Rank, Job]]) -> None:
         self.rows = rows
         self.refresh()
 
@@ -104,7 +94,9 @@ class Bucket:
 
 
 class ScanQueue:
-    """A static rank, kept sorted in buckets, for policies that scan past a misfit: buckets that cannot fit are skipped."""
+    """A static rank, kept sorted in buckets, for policies that scan past a misfit: buckets that cannot fit
+    are skipped.
+    """
 
     _FULL = 64
 
@@ -127,7 +119,7 @@ class ScanQueue:
                 high = middle
         return low
 
-    def push(self, waiter: Waiter) -> None:
+    def push(self, waiter: Job) -> None:
         """By its rank, which ends in the id and so is never tied."""
         waiter.rank = self.policy.rank(waiter.request, waiter.since_ps, waiter.since_ps)
         place = self._place(waiter.rank)
@@ -140,7 +132,7 @@ class ScanQueue:
             del bucket.rows[half:]
         bucket.refresh()
 
-    def take(self, waiter: Waiter) -> None:
+    def take(self, waiter: Job) -> None:
         """Remove one."""
         place = self._place(waiter.rank)
         bucket = self.buckets[place]
@@ -151,11 +143,11 @@ class ScanQueue:
         else:
             del self.buckets[place]
 
-    def head(self, now_ps: int) -> Waiter:
+    def head(self, now_ps: int) -> Job:
         """Who is next; the queue is not empty."""
         return self.buckets[0].rows[0][1]
 
-    def in_order(self, now_ps: int) -> Iterator[Waiter]:
+    def in_order(self, now_ps: int) -> Iterator[Job]:
         """All of them, first first; whoever has been given out may be taken meanwhile."""
         for bucket in tuple(self.buckets):
             yield from [waiter for _, waiter in bucket.rows]
@@ -166,27 +158,27 @@ class MovingQueue:
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self.crowd: list[Waiter] = []
+        self.crowd: list[Job] = []
 
     def __len__(self) -> int:
         return len(self.crowd)
 
-    def push(self, waiter: Waiter) -> None:
+    def push(self, waiter: Job) -> None:
         """Anywhere: the order is made when it is asked for."""
         self.crowd.append(waiter)
 
-    def _rank(self, waiter: Waiter, now_ps: int) -> Rank:
+    def _rank(self, waiter: Job, now_ps: int) -> Rank:
         return self.policy.rank(waiter.request, waiter.since_ps, now_ps)
 
-    def head(self, now_ps: int) -> Waiter:
+    def head(self, now_ps: int) -> Job:
         """Who is next; the queue is not empty."""
         return min(self.crowd, key=lambda waiter: self._rank(waiter, now_ps))
 
-    def take(self, waiter: Waiter) -> None:
+    def take(self, waiter: Job) -> None:
         """Remove one."""
         self.crowd.remove(waiter)
 
-    def in_order(self, now_ps: int) -> Iterator[Waiter]:
+    def in_order(self, now_ps: int) -> Iterator[Job]:
         """All of them, first first."""
         return iter(sorted(self.crowd, key=lambda waiter: self._rank(waiter, now_ps)))
 
@@ -203,13 +195,13 @@ class FairQueue:
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self.of_tenant: dict[str, list[tuple[Rank, Waiter]]] = {}
+        self.of_tenant: dict[str, list[tuple[Rank, Job]]] = {}
         self.length = 0
 
     def __len__(self) -> int:
         return self.length
 
-    def push(self, waiter: Waiter) -> None:
+    def push(self, waiter: Job) -> None:
         """To its tenant's queue."""
         waiter.rank = self.policy.rank(waiter.request, waiter.since_ps, waiter.since_ps)
         heapq.heappush(self.of_tenant.setdefault(waiter.request.tenant, []), (waiter.rank, waiter))
@@ -220,13 +212,13 @@ class FairQueue:
         counter = self.policy.counter
         return sorted(self.of_tenant, key=lambda tenant: (counter(tenant), self.of_tenant[tenant][0][0]))
 
-    def head(self, now_ps: int) -> Waiter:
+    def head(self, now_ps: int) -> Job:
         """Who is next; the queue is not empty."""
         counter = self.policy.counter
         tenant = min(self.of_tenant, key=lambda tenant: (counter(tenant), self.of_tenant[tenant][0][0]))
         return self.of_tenant[tenant][0][1]
 
-    def take(self, waiter: Waiter) -> None:
+    def take(self, waiter: Job) -> None:
         """Remove one, usually a tenant's head."""
         heap = self.of_tenant[waiter.request.tenant]
         if heap[0][1] is waiter:
@@ -238,7 +230,7 @@ class FairQueue:
             del self.of_tenant[waiter.request.tenant]
         self.length -= 1
 
-    def in_order(self, now_ps: int) -> Iterator[Waiter]:
+    def in_order(self, now_ps: int) -> Iterator[Job]:
         """Tenant by tenant, next first, as they would be passed over."""
         for tenant in self.tenants():
             yield from (waiter for _, waiter in sorted(self.of_tenant[tenant]))
