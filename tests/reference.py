@@ -498,7 +498,8 @@ class Engine:
             urgent = [other for other in self.running if not self.is_lower(other)]
             lent_blocks = self.held(lower, urgent) > self.machine.kv_blocks - self.kept_blocks
             lent_seats = len(lower) > self.machine.max_num_seqs - self.kept_seats
-            if self.policy == "rescue" and ((no_blocks and not lent_blocks) or (no_seat and not lent_seats)):
+            on_loan = (no_blocks and lent_blocks) or (no_seat and lent_seats)
+            if self.policy == "rescue" and not on_loan:
                 return None
             if len(leave) == len(candidates):
                 return None

@@ -1,0 +1,350 @@
+"""The engine jumps over iterations that decide nothing, the reference takes each: same log, bit for bit.
+
+`SCHED_LAW_EXAMPLES` sets how many random scenarios each policy meets.
+"""
+
+import os
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from sched import Scenario, simulate
+from sched.cost import iteration_cost, machine
+from sched.log import Log
+from sched.model import PS_PER_S, Outcome, StayEnd
+from sched.workload import requests as request_list
+from tests.reference import Job, Result, run
+
+EXAMPLES = int(os.environ.get("SCHED_LAW_EXAMPLES", "300"))
+
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+Settings = dict[str, st.SearchStrategy[Any]]
+
+SHARE = st.sampled_from([0.0, 0.1, 0.25, 0.34, 0.5, 0.75, 1.0])
+MISFIT = st.sampled_from(["stop", "skip"])
+SETTINGS: dict[str, Settings] = {
+    "static": {
+        "batch": st.integers(0, 4),
+        "stream": st.booleans(),
+        "max_wait_s": st.sampled_from([0, 1, 2.5]),
+    },
+    "fcfs": {},
+    "priority": {},
+    "backfill": {},
+    "hol": {},
+    "skip_limit": {"limit": st.integers(0, 4)},
+    "preemptive": {"gap": st.integers(0, 2), "max_preemptions": st.integers(0, 4)},
+    "inheritance": {},
+    "rescue": {
+        **{"kv": SHARE, "tokens": SHARE, "seats": SHARE, "lend": st.booleans(), "lend_share": SHARE},
+        **{"for_priority": st.sampled_from([None, 0, 1]), "guard_growth": st.booleans(), "misfit": MISFIT},
+    },
+    "aging": {
+        **{"per_s": st.sampled_from([0, 0.1, 0.2, 1, 3.7]), "threshold_s": st.sampled_from([None, 1, 3.5])},
+        **{"floor": st.sampled_from([None, 0, 0.5, 1]), "misfit": MISFIT},
+    },
+    "vtc": {
+        **{"prompt_weight": st.sampled_from([0, 1, 2.5]), "output_weight": st.sampled_from([0, 1, 2, 0.7])},
+        "misfit": MISFIT,
+    },
+}
+"""What each policy's settings may be; a name that a policy does not have is left out."""
+
+TIMES: dict[str, dict[str, Any]] = {
+    "constant": {"hardware": "constant", "iteration_s": 1.0},
+    "affine": {
+        "hardware": "affine",
+        "affine": {
+            **{"base_s": 0.5, "prefill_token_s": 0.01, "decode_seq_s": 0.05, "kv_token_s": 0.003},
+            "attention_s": 0.0007,
+        },
+    },
+    "free prefill": {
+        "hardware": "affine",
+        "affine": {
+            **{"base_s": 0.25, "prefill_token_s": 0, "decode_seq_s": 0.25, "kv_token_s": 0},
+            "attention_s": 0,
+        },
+    },
+    "fitted": {"hardware": "rtx4090|llama-3.1-8b|tp1|lss"},
+}
+
+
+@st.composite
+def engines(draw: Draw) -> dict[str, Any]:
+    blocks = draw(st.integers(3, 40))
+    threshold = draw(st.sampled_from([0, 0, 1, 3, 8, 17]))
+    chunked = draw(st.sampled_from([True, True, True, False]))
+    return {
+        **TIMES[draw(st.sampled_from(sorted(TIMES)))],
+        "kv_blocks": blocks,
+        "block_size": draw(st.sampled_from([1, 2, 4, 16])),
+        "max_num_seqs": draw(st.sampled_from([1, 2, 3, 5, 8, 12])),
+        "max_num_batched_tokens": draw(st.sampled_from([1, 2, 3, 5, 8, 16, 40, 100_000])) if chunked else 200,
+        "long_prefill_token_threshold": threshold,
+        "long_prefill_adaptive": bool(threshold) and draw(st.booleans()),
+        "enable_chunked_prefill": chunked,
+        "enable_prefix_caching": draw(st.sampled_from([False, False, True])),
+        "watermark": draw(st.sampled_from([0.0, 0.0, 0.0, 0.1, 0.3])),
+        "max_model_len": draw(st.sampled_from([0, 0, 0, 24, 60])),
+        "gate": draw(st.sampled_from(["full_prompt", "full_prompt", "first_chunk", "peak"])),
+        "refuse_infeasible": draw(st.sampled_from([True, True, True, False])),
+    }
+
+
+@st.composite
+def request_lists(draw: Draw, engine: dict[str, Any]) -> list[dict[str, Any]]:
+    """Requests of a good part of the memory, arriving in bunches, so that they get in each other's way."""
+    room = engine["kv_blocks"] * engine["block_size"]
+    prompts = st.integers(1, max(1, min(room * draw(st.sampled_from([1, 2, 4, 9])) // 12, 120)))
+    outputs = st.integers(1, min(draw(st.sampled_from([3, 12, 60, 250])), max(2, room * 2 // 3)))
+    gaps = st.sampled_from([0.0, 0.0, 0.5, 1.0, 1.0, 2.3, 7.0, 40.0])
+    rows, now = [], 0.0
+    patient = draw(st.booleans())
+    pace = 0.02 if engine["hardware"] not in ("constant", "affine") else 1.0
+    for i in range(draw(st.sampled_from([1, 2, 3, 5, 8, 12, 16, 30]))):
+        now = round(now + draw(gaps) * pace, 3)
+        prompt = draw(prompts)
+        row = {"id": f"r{i}", "arrival_s": now, "prompt": prompt, "output": draw(outputs)}
+        row |= {"priority": draw(st.integers(0, 3)), "tenant": draw(st.sampled_from("ABC"))}
+        patience = None if patient else draw(st.sampled_from([None] * 5 + [1.0, 12.5, 60.0]))
+        if patience:
+            row["timeout_s"] = patience * pace
+        if engine["enable_prefix_caching"]:
+            shared = min(prompt, draw(st.sampled_from([0, 3, 17, 48])))
+            row["prefix"] = [[draw(st.sampled_from("xy")), shared]] if shared else []
+        rows.append(row)
+    return rows
+
+
+@st.composite
+def scenarios(draw: Draw, policy: str) -> Scenario:
+    engine = draw(engines())
+    known = type(Scenario(policies={policy: {}}).policies[policy]).model_fields
+    values = {name: draw(value) for name, value in SETTINGS[policy].items() if name in known}
+    requests = draw(request_lists(engine))
+    data: dict[str, Any] = {
+        "duration_s": 10_000.0,
+        "engine": engine,
+        "requests": requests,
+        "tenants": {"B": {"weight": 2.0}, "C": {"weight": 0.3}},
+        "policies": {policy: values},
+    }
+    if draw(st.sampled_from([False] * 5 + [True])):
+        last = max(row["arrival_s"] for row in requests)
+        data |= {"duration_s": last + 0.001, "drain_s": draw(st.sampled_from([0.0, 1.0, 9.3, 30.0]))}
+    return Scenario(**data)
+
+
+def step(scenario: Scenario, policy: str) -> Result:
+    """The reference's run of the scenario."""
+    requests = request_list(scenario)
+    jobs = [
+        Job(
+            id=name,
+            arrival_ps=int(requests.arrival_ps[i]),
+            prompt=int(requests.prompt_tokens[i]),
+            output=int(requests.output_tokens[i]),
+            priority=int(requests.priority[i]),
+            tenant=requests.tenant_names[int(requests.tenant_index[i])],
+            class_name=requests.class_names[int(requests.class_index[i])],
+            segments=requests.segments[i] if requests.segments else (),
+            ttft_goal=int(requests.ttft_goal_ps[i]),
+            timeout_ps=int(requests.timeout_ps[i]),
+        )
+        for i, name in enumerate(requests.ids)
+    ]
+    horizon_ps = None
+    if scenario.drain_s is not None:
+        seconds = Fraction(str(scenario.duration_s)) + Fraction(str(scenario.drain_s))
+        horizon_ps = int(seconds * PS_PER_S)
+    weights = dict(zip(requests.tenant_names, requests.weights, strict=True))
+    chosen = scenario.policies[policy].model_dump()
+    return run(machine(scenario), jobs, policy, chosen, iteration_cost(scenario), weights, horizon_ps)
+
+
+def table(part: Any, names: str) -> list[tuple[int, ...]]:
+    """Rows of some columns of a log's table."""
+    return list(zip(*(getattr(part, name).tolist() for name in names.split()), strict=True))
+
+
+def jumped_iterations(log: Log) -> list[tuple[Any, ...]]:
+    """Every iteration of the log: start, duration, tokens by kind, running, waiting, who got which tokens."""
+    pieces: list[list[tuple[int, int, int]]] = [[] for _ in range(log.iterations)]
+    for request, iteration, tokens, before in table(log.chunks, "request iteration tokens before"):
+        pieces[iteration].append((request, tokens, before))
+    for request, iteration, before, count in table(log.runs, "request iteration before count"):
+        for j in range(count):
+            pieces[iteration + j].append((request, 1, before + j))
+    rows = table(log.stretches, "prefill_tokens decode_tokens running waiting")
+    times = zip(log.iteration_start_ps.tolist(), log.iteration_duration_ps.tolist(), strict=True)
+    stretches = log.stretch_of_iteration.tolist()
+    return [
+        (*time, *rows[stretch], sorted(piece))
+        for time, stretch, piece in zip(times, stretches, pieces, strict=True)
+    ]
+
+
+def stepped_iterations(result: Result, ordinal: dict[str, int]) -> list[tuple[Any, ...]]:
+    return [
+        (
+            *(one.start_ps, one.duration_ps, one.prefill_tokens),
+            sum(tokens for _, tokens in one.scheduled) - one.prefill_tokens,
+            *(len(one.running), len(one.waiting)),
+            sorted((ordinal[i], n, b) for (i, n), b in zip(one.scheduled, one.before, strict=True)),
+        )
+        for one in result.iterations
+    ]
+
+
+def stepped_preemptions(result: Result, ordinal: dict[str, int]) -> list[tuple[int, ...]]:
+    return [
+        (i, evicted.at_ps, ordinal[evicted.victim], ordinal[evicted.beneficiary], evicted.lost_tokens)
+        for i, one in enumerate(result.iterations)
+        for evicted in one.preempted
+    ]
+
+
+def stepped_stays(result: Result, ordinal: dict[str, int]) -> list[tuple[int, ...]]:
+    """Stays in the batch: request, seq, iterations and times from and to, hit and known tokens, end."""
+    stays: list[tuple[int, ...]] = []
+    opened: dict[str, tuple[int, ...]] = {}
+    emitted = dict.fromkeys(result.jobs, 0)
+    seq = 0
+
+    def close(name: str, iteration: int, at_ps: int, end: StayEnd) -> None:
+        stays.append((*opened.pop(name), iteration, at_ps, end))
+
+    for i, one in enumerate(result.iterations):
+        entered = set(one.admitted + one.resumed)
+        for evicted in one.preempted:
+            end = StayEnd.DISPLACED if evicted.beneficiary in entered else StayEnd.OUTGROWN
+            close(evicted.victim, i, one.start_ps, end)
+        hits = dict(one.hits)
+        for name in one.running[len(one.running) - len(entered) :]:
+            job = result.jobs[name]
+            known = job.prompt + emitted[name]
+            opened[name] = (ordinal[name], seq, i, one.start_ps, hits.get(name, 0), known)
+            seq += 1
+        for name, tokens in one.scheduled:
+            before = one.before[one.scheduled.index((name, tokens))]
+            if before + tokens == result.jobs[name].prompt + emitted[name]:
+                emitted[name] += 1
+        after_ps = one.start_ps + one.duration_ps
+        for name in list(opened):
+            job = result.jobs[name]
+            if name in one.finished:
+                close(name, i + 1, after_ps, StayEnd.FINISHED)
+            elif job.outcome == Outcome.TIMED_OUT and job.ended_ps <= after_ps:
+                close(name, i + 1, job.ended_ps, StayEnd.TIMED_OUT)
+    for name in list(opened):
+        close(name, len(result.iterations), result.end_ps, StayEnd.STILL_RUNNING)
+    return sorted(stays)
+
+
+REQUEST_COLUMNS = (
+    "outcome first_scheduled_ps first_token_ps ended_ps emitted_tokens preemptions recomputed_tokens"
+)
+STAY_COLUMNS = "request seq iteration start_ps hit_tokens known_tokens end_iteration end_ps end"
+
+
+def differences(log: Log, result: Result) -> dict[str, tuple[Any, Any]]:
+    """What the log and the stepped run disagree about: by name, (jumped, stepped)."""
+    ordinal = {name: i for i, name in enumerate(log.requests.ids)}
+    jobs = [result.jobs[name] for name in log.requests.ids]
+    requests = [
+        (
+            j.outcome,
+            j.first_scheduled_ps,
+            j.first_token_ps,
+            j.ended_ps,
+            j.emitted,
+            j.preemptions,
+            j.recomputed,
+        )
+        for j in jobs
+    ]
+    used = [log.machine.kv_blocks - one.free_after_schedule for one in result.iterations]
+    firsts = table(log.stretches, "iteration kv_used")
+    pairs: dict[str, tuple[Any, Any]] = {
+        "iterations": (jumped_iterations(log), stepped_iterations(result, ordinal)),
+        "preempted": (
+            table(log.preempted, "iteration at_ps victim beneficiary lost_tokens"),
+            stepped_preemptions(result, ordinal),
+        ),
+        "requests": (table(log, REQUEST_COLUMNS), requests),
+        "stays": (sorted(table(log.stays, STAY_COLUMNS)), stepped_stays(result, ordinal)),
+        "kv_used": (firsts, [(i, used[i]) for i, _ in firsts if i < len(used)]),
+        "stopped": (bool(log.stop_reason), bool(result.stop_reason)),
+    }
+    if result.stop_reason == "livelock" and log.stop_reason.startswith("livelock"):
+        # The reference stops where it first sees a state again, the engine a little later.
+        for name in ("iterations", "preempted"):
+            pairs[name] = (pairs[name][0][: len(pairs[name][1])], pairs[name][1])
+        pairs = {name: pairs[name] for name in ("iterations", "preempted")}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def first_difference(pair: tuple[Any, Any]) -> str:
+    if not isinstance(pair[0], list):
+        return f"jumped {pair[0]}, stepped {pair[1]}"
+    for i, (jumped, stepped) in enumerate(zip(*pair, strict=False)):
+        if jumped != stepped:
+            return f"row {i}: jumped {jumped}, stepped {stepped}"
+    return f"jumped has {len(pair[0])} rows, stepped {len(pair[1])}"
+
+
+def assert_same(scenario: Scenario, policy: str) -> Log:
+    log = simulate(scenario, policy)
+    pairs = differences(log, step(scenario, policy))
+    found = {name: first_difference(pair) for name, pair in pairs.items()}
+    assert not found, found
+    return log
+
+
+def small(policy: str, values: dict[str, Any], engine: dict[str, Any], *rows: tuple[Any, ...]) -> Scenario:
+    """A scenario of few requests: arrival, prompt, output, priority, and a time-out where there is one."""
+    names = ("arrival_s", "prompt", "output", "priority", "timeout_s")
+    requests = [{"id": f"r{i}"} | dict(zip(names, row, strict=False)) for i, row in enumerate(rows)]
+    data: dict[str, Any] = {"hardware": "constant", "iteration_s": 1.0} | engine
+    return Scenario(engine=data, requests=requests, policies={policy: values})
+
+
+def test_a_time_out_inside_the_iteration_of_the_arrival_is_seen() -> None:
+    engine = {"iteration_s": 3.0, "kv_blocks": 25, "max_num_seqs": 1}
+    log = assert_same(small("fcfs", {}, engine, (0.0, 4, 4, 0), (3.5, 4, 3, 0, 1.0)), "fcfs")
+    assert log.outcome.tolist() == [Outcome.FINISHED, Outcome.TIMED_OUT]
+    assert log.ended_ps.tolist() == [12 * PS_PER_S, 6 * PS_PER_S]
+
+
+def test_a_token_slice_binds_with_prefix_caching_too() -> None:
+    engine = {"kv_blocks": 15, "block_size": 4, "max_num_batched_tokens": 5, "enable_prefix_caching": True}
+    values = {"kv": 0.0, "tokens": 0.2, "lend": False}
+    log = assert_same(small("rescue", values, engine, (0.0, 1, 1, 0), (0.0, 9, 1, 1)), "rescue")
+    assert max(log.chunks.tokens.tolist()) == 4
+
+
+@pytest.mark.parametrize("policy", ["priority", "backfill"])
+def test_requests_that_evict_each_other_for_ever_end_the_run(policy: str) -> None:
+    engine: dict[str, Any] = {"kv_blocks": 40, "block_size": 1, "max_num_seqs": 6}
+    engine |= {"max_num_batched_tokens": 2, "long_prefill_token_threshold": 1, "gate": "first_chunk"}
+    rows = [(0.0, 1, output, 0) for output in (1, 1, 31, 36, 1)]
+    log = assert_same(small(policy, {}, engine, *rows), policy)
+    assert log.stop_reason.startswith("livelock")
+    # The fifth is not in it: the two take the budget of every iteration, so it is never looked at.
+    assert log.outcome.tolist() == [Outcome.FINISHED] * 2 + [Outcome.UNFINISHED] * 3
+
+
+@pytest.mark.parametrize("policy", sorted(SETTINGS))
+def test_a_jump_gives_the_log_of_single_steps(policy: str) -> None:
+    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(scenarios(policy))
+    def law(scenario: Scenario) -> None:
+        log = assert_same(scenario, policy)
+        event("preempted" if len(log.preempted.victim) else "not preempted")
+
+    law()
