@@ -127,7 +127,7 @@ def test_little_holds_as_an_identity_of_integers(policy: str) -> None:
 
 
 def test_a_lone_request_ends_when_the_closed_form_says() -> None:
-    # t(k) = base + decode + kv * context; a prefill of 100 tokens costs base + 100 prefill + attention 100^2/2.
+    # t(k) = base + decode + kv * context; 100 prefill tokens: base + 100 prefill + attention 100^2/2.
     affine = {"base_s": 0.01, "prefill_token_s": 0.0001, "decode_seq_s": 0.001, "kv_token_s": 1e-6}
     affine["attention_s"] = 1e-7
     one = scenario(
@@ -206,7 +206,7 @@ def digest(log: Log) -> str:
 
 def test_a_run_of_a_hundred_days_stays_exact() -> None:
     days = 99 * 86_400
-    requests = [{"arrival_s": 0.0, "prompt": 1, "output": 3}, {"arrival_s": days, "prompt": 1, "output": 3}]
+    requests: list[dict[str, Any]] = [{"arrival_s": at, "prompt": 1, "output": 3} for at in (0.0, days)]
     one = scenario(requests[:1], iteration_s=1000.0).model_dump(by_alias=True)
     whole = {"duration_s": days + 1.0, "engine": one["engine"], "requests": requests}
     log = simulate(Scenario.model_validate(whole), "fcfs")
@@ -247,14 +247,14 @@ def test_a_run_that_is_cut_off_says_who_was_unfinished() -> None:
 
 
 def test_an_engine_that_cannot_go_on_stops_with_the_reason() -> None:
-    requests = [{"arrival_s": 0.0, "prompt": 100, "output": 2}]
+    requests: list[dict[str, Any]] = [{"arrival_s": 0.0, "prompt": 100, "output": 2}]
     log = simulate(scenario(requests, kv_blocks=2, block_size=16, refuse_infeasible=False), "fcfs")
     assert log.stop_reason.startswith("stalled at 0 s: r0 waits (kv)")
     assert log.outcome.tolist() == [Outcome.UNFINISHED]
 
 
 def test_requests_that_evict_each_other_for_ever_stop_with_the_reason() -> None:
-    # Both came at once, so the longer admitted of the two yields, and each prompt alone nearly fills the pool.
+    # Both came at once, so the longer admitted yields, and each prompt alone nearly fills the pool.
     requests: list[dict[str, Any]] = [
         {"arrival_s": 0.0, "prompt": prompt, "output": 3} for prompt in (117, 127)
     ]

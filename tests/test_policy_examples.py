@@ -1,7 +1,7 @@
 """Small scenarios with outcomes worked out by hand or by another program.
 
-SCHED_EXAMPLES names another such file: a JSON list of examples with `scenario`, `policy`, `settings`, `expected`
-and perhaps `against`, a second run. Only the values that are there are compared, to a nanosecond.
+SCHED_EXAMPLES names another such file: a JSON list of examples with `scenario`, `policy`, `settings`,
+`expected` and perhaps `against`, a second run. Only the values that are there are compared, to a nanosecond.
 """
 
 import json
