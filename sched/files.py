@@ -3,6 +3,7 @@
 import json
 import tomllib
 from collections.abc import Callable, Mapping
+from os.path import relpath
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,19 @@ def read_file(path: Path) -> Scenario:
     if trace is None or not trace.file or Path(trace.file).is_absolute():
         return scenario
     return scenario.changed(trace=trace.changed(file=(path.parent / trace.file).as_posix()))
+
+
+def write_file(path: Path, scenario: Scenario) -> None:
+    """Write a scenario file. A relative trace is named from there: the two can be moved together."""
+    trace = scenario.trace
+    if trace is not None and trace.file and not Path(trace.file).is_absolute():
+        file = Path(trace.file).resolve()
+        try:
+            name = Path(relpath(file, path.parent.resolve()))
+        except ValueError:  # on another drive
+            name = file
+        scenario = scenario.changed(trace=trace.changed(file=name.as_posix()))
+    path.write_text(to_toml(scenario), encoding="utf-8")
 
 
 def load(name: str) -> Scenario:
