@@ -1,0 +1,1 @@
+"""The commands of `python -m sched`, by what they are about. `sched/__main__.py` chooses among them."""

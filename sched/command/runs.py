@@ -1,0 +1,135 @@
+"""`run`, `explain`, `link` and `open`: a scenario simulated, and what came of it."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from sched.command.arguments import Parser, Progress, print_json, scenario_of
+from sched.command.told import explanation, overview
+from sched.engine import simulate
+from sched.explain import explain
+from sched.external import link, parse_link
+from sched.fields import ScenarioError, suggestion
+from sched.inversion import Inversion, analyse
+from sched.log import Log
+from sched.metrics import summary
+from sched.plain import plain
+from sched.scenario import Scenario, known_policies
+from sched.workload import requests
+
+if TYPE_CHECKING:
+    from sched.report import Tables
+
+MANY = 5000
+"""Above this many requests a run tells how far it is even where nobody watches."""
+OUT_HELP = "write scenario.toml and four Parquet tables into this folder"
+
+
+def run(words: Sequence[str]) -> int:
+    """Simulate a scenario under its policies."""
+    parser = Parser("run", "Every policy on the same requests.", scenario=True)
+    parser.add_argument("--policies", metavar="a,b", help="only these policies, in this order")
+    parser.add_argument("--seed", metavar="N", help="draw other arrivals and lengths")
+    parser.add_argument("--out", metavar="DIR", type=Path, help=OUT_HELP)
+    options = parser.read(words)
+    scenario = scenario_of(options, policies=options.policies, seed=options.seed)
+    return _shown(scenario, [], options.json, options.out)
+
+
+def open_link(words: Sequence[str]) -> int:
+    """Run the scenario that a link carries."""
+    parser = Parser("open", "Runs a link's scenario.")
+    parser.add_argument("query", metavar="QUERY", help="a link, or what stands behind its question mark")
+    parser.add_argument("--out", metavar="DIR", type=Path, help=OUT_HELP)
+    options = parser.read(words)
+    is_address = "://" in options.query.partition("?")[0]
+    scenario, _, notes = parse_link(urlsplit(options.query).query if is_address else options.query)
+    about_link = [note for note in notes if note not in scenario.notes()]
+    return _shown(scenario, about_link, options.json, options.out)
+
+
+def _runs(scenario: Scenario) -> Iterator[tuple[str, Log, Inversion]]:
+    """Every policy of the scenario over one and the same list of requests."""
+    listed = requests(scenario)
+    progress = Progress(slow=len(listed) > MANY)
+    for number, policy in enumerate(scenario.policies, start=1):
+        progress.tell(f"{policy} ({number} of {len(scenario.policies)}), {len(listed):,} requests")
+        log = simulate(scenario, policy, listed)
+        yield policy, log, analyse(log)
+    progress.end()
+
+
+def _shown(scenario: Scenario, about_link: list[tuple[str, str]], as_json: bool, out: Path | None) -> int:
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+    summaries, exported = {}, dict[str, "Tables"]()
+    for policy, log, inversion in _runs(scenario):
+        summaries[policy] = summary(log, scenario, inversion)
+        summaries[policy]["notes"][:0] = [{"path": path, "text": text} for path, text in about_link]
+        if out is not None:
+            from sched.report import tables  # Parquet: only who exports waits for it
+
+            exported[policy] = tables(log, scenario, inversion)
+    if out is not None:
+        from sched.report import write
+
+        write(out, scenario, exported)
+    if as_json:
+        print_json({"scenario": plain(scenario, full=True), "policies": summaries})
+        return 0
+    print(overview(scenario, summaries))
+    if out is not None:
+        print(f"\nWritten to {out}: scenario.toml and four Parquet tables.")
+    return 0
+
+
+def explain_request(words: Sequence[str]) -> int:
+    """Why one request waited."""
+    about = "Why a request waited: causes, culprits, what would have helped."
+    parser = Parser("explain", about, scenario=True)
+    parser.add_argument("--policy", metavar="P", required=True, help="the policy of the run")
+    parser.add_argument("--request", metavar="ID", required=True, help="the request's id, such as chat-1")
+    parser.add_argument("--seed", metavar="N", help="draw other arrivals and lengths")
+    options = parser.read(words)
+    policy = policy_named(options.policy)
+    scenario = scenario_of(options, also=policy, seed=options.seed)
+    listed = requests(scenario)
+    if options.request not in listed.ids:
+        near = suggestion(options.request, listed.ids)
+        raise ScenarioError(f"request = {options.request}: none of the {len(listed):,} has this id{near}")
+    log = simulate(scenario, policy, listed)
+    told = explain(log, analyse(log), options.request, scenario, simulate)
+    if options.json:
+        print_json(told)
+    else:
+        print(explanation(told))
+    return 0
+
+
+def policy_named(key: str) -> str:
+    """The key of a policy that there is. Raises ScenarioError with the nearest one."""
+    known = known_policies()
+    if key not in known:
+        raise ScenarioError(f"policy = {key}: no such policy{suggestion(key, known)}")
+    return key
+
+
+def show_link(words: Sequence[str]) -> int:
+    """A scenario as the query of a link."""
+    about = "Prints a scenario as a link's query, without the question mark."
+    options = Parser("link", about, scenario=True, as_json=False).read(words)
+    print(link(_stored(scenario_of(options))))
+    return 0
+
+
+def _stored(scenario: Scenario) -> Scenario:
+    """The scenario with its trace kept under its digest, which is all that a link can carry of a file."""
+    trace = scenario.trace
+    if trace is None or not trace.file:
+        return scenario
+    from sched.trace_store import store
+    from sched.traces import of_scenario
+
+    of_scenario(trace, scenario.urgency)  # what cannot be replayed is not stored
+    return scenario.changed(trace=trace.changed(file="", digest=store(Path(trace.file))))
