@@ -62,7 +62,7 @@ def main(words: Sequence[str] | None = None) -> int:
     use_store(os.environ.get("SCHED_STORE", ""))
     try:
         code = dispatch(sys.argv[1:] if words is None else words)
-        sys.stdout.flush()
+        print(end="", flush=True)  # whatever goes wrong with the output goes wrong here
         return code
     except ScenarioError as error:
         return _mistake(str(error))

@@ -277,7 +277,7 @@ def test_the_engine_keeps_step_with_the_recorded_scheduler(told: Told, shared: P
 MISTAKES: dict[str, tuple[str, ...]] = {
     "name a command": (),
     "rnu: no such command; did you mean run?": ("rnu",),
-    "the following arguments are required": ("run",),
+    "the following arguments are required: SCENARIO;": ("run",),
     "no such preset; did you mean noisy-neighbour?": ("run", "noisy-neighbor"),
     "--sed: no such option; did you mean --seed?": ("run", "textbook", "--sed", "3"),
     "expected one argument": ("run", "textbook", "--seed"),

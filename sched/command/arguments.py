@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from sched.external import assignments, change, from_text, load
 from sched.fields import ScenarioError, refuse, suggestion
+from sched.files import read_file
 from sched.plain import names_text
 from sched.scenario import Scenario
 
@@ -29,6 +30,7 @@ class Parser(argparse.ArgumentParser):
             self.add_argument("--json", action="store_true", help="one JSON object for machines")
 
     def error(self, message: str) -> NoReturn:
+        message = message.removesuffix(", key=value")  # argparse calls it required beside options
         raise ScenarioError(f"{self.command}: {message}; --help shows how it is called")
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
@@ -66,8 +68,8 @@ def named(name: str) -> Scenario:
             raise ScenarioError("standard input: must be UTF-8 text") from None
     if len(name) < 1000 and Path(name).is_dir():
         raise ScenarioError(f"{name}: is a folder; name a scenario file in it")
-    if len(name) < 1000 and ("/" in name or "\\" in name) and not Path(name).exists():
-        raise ScenarioError(f"{name}: there is no such file")
+    if len(name) < 1000 and ("/" in name or "\\" in name):
+        return read_file(Path(name))  # a pipe of the shell too
     return load(name)
 
 

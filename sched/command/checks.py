@@ -43,7 +43,7 @@ def _traces(named: Sequence[Path]) -> Iterator[Path]:
     """The traces among the files, those of a folder in order. Raises ScenarioError where there is none."""
     found = [path for one in named for path in (sorted(one.glob("*.json")) if one.is_dir() else [one])]
     for path in found:
-        if not path.is_file():
+        if not path.exists():
             raise ScenarioError(f"{path}: there is no such file")
     traces = [path for path in found if path.name != INDEX]
     if not traces:
