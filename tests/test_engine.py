@@ -214,6 +214,23 @@ def test_a_run_of_a_hundred_days_stays_exact() -> None:
     assert sum(log.ended_ps.tolist()) > 0
 
 
+@pytest.mark.parametrize("policy", sorted(POLICIES))
+def test_a_larger_number_may_be_the_more_urgent(policy: str) -> None:
+    low = preset("noisy-neighbour").changed(policies={policy: {}})
+    turned = tuple(one.changed(priority=-one.priority) for one in low.traffic)
+    high = low.changed(urgency="high_first", traffic=turned)
+    assert digest(simulate(low, policy)) == digest(simulate(high, policy))
+
+
+@pytest.mark.parametrize("lend", [False, True])
+def test_what_is_kept_for_a_level_is_kept_in_either_direction(lend: bool) -> None:
+    low = preset("noisy-neighbour").changed(policies={"rescue": {"kv": 0.3, "for_priority": 1, "lend": lend}})
+    turned = tuple(one.changed(priority=-one.priority) for one in low.traffic)
+    settings = {"rescue": {"kv": 0.3, "for_priority": -1, "lend": lend}}
+    high = low.changed(urgency="high_first", traffic=turned, policies=settings)
+    assert digest(simulate(low, "rescue")) == digest(simulate(high, "rescue"))
+
+
 def test_what_can_never_fit_is_refused_and_the_rest_goes_on() -> None:
     requests = [
         {"arrival_s": 0.0, "prompt": 60, "output": 40},
