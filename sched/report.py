@@ -109,6 +109,7 @@ def _iterations(log: Log, inversion: Inversion) -> dict[str, Any]:
 def _spans(log: Log, inversion: Inversion) -> dict[str, Any]:
     """What each request went through, in order of request and time.
 
+    Prefill ends with the iteration of its last piece; decoding begins there, even if it gets no token yet.
     `kv_from` and `kv_to` are the blocks it holds in the first and in the last iteration of a phase.
     """
     held, found, stays = inversion.seen.held, inversion.seen.waits, log.stays
@@ -117,18 +118,19 @@ def _spans(log: Log, inversion: Inversion) -> dict[str, Any]:
     new = held.is_first.copy()
     new[1:] |= is_prefill[1:] != is_prefill[:-1]
     first, last = groups(new)
-    start = held.iteration[first]
-    # Prefill ends with the iteration of its last piece, decoding with the stay.
-    ends = np.where(is_prefill[first], held.iteration[last] + held.count[last], held.end[last])
-    boundary = np.append(log.iteration_start_ps, 0)
-    is_last = np.append(held.is_first[1:], True)[last] if len(held) else np.zeros(0, dtype=bool)
-    until = np.where(is_last, stays.end_ps[held.stay[last]], boundary[np.minimum(ends, log.iterations)])
+    start, is_first = held.iteration[first], held.is_first[first]
+    prefilled = np.roll(held.iteration[last] + held.count[last], 1)
+    start = np.where(is_first, start, prefilled)
+    begin_ps = log.iteration_start_ps[start]
+    is_last = np.roll(is_first, -1)
+    until = np.where(is_last, stays.end_ps[held.stay[last]], np.roll(begin_ps, -1))
     size = log.machine.block_size
-    blocks_from = ceil_div(held.before[first] + held.step[first], size)
+    has_token = start == held.iteration[first]
+    blocks_from = ceil_div(held.before[first] + held.step[first] * has_token, size)
     blocks_to = ceil_div(held.before[last] + held.step[last] * held.count[last], size)
     none = np.zeros(len(found), dtype=np.int64)
     request = np.concatenate((found.request, held.request[first]))
-    begin = np.concatenate((found.from_ps, log.iteration_start_ps[start]))
+    begin = np.concatenate((found.from_ps, begin_ps))
     end = np.concatenate((found.to_ps, until))
     phase = np.concatenate((found.is_return, np.where(is_prefill[first], 2, 3)))
     order = np.lexsort((begin, request))

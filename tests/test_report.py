@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from sched import Scenario, simulate
 from sched.__main__ import main
 from sched.files import read_file
+from sched.fuzz import scenario_of_seed
 from sched.inversion import analyse
 from sched.log import Log
 from sched.model import PS_PER_S
@@ -84,9 +85,18 @@ def checked(scenario: Scenario, policy: str) -> tuple[Log, dict[str, Any]]:
     return log, made
 
 
+def test_phases_fill_a_requests_life_without_gap_or_overlap() -> None:
+    for seed in range(30):
+        phases_fill_life(scenario_of_seed(seed))
+
+
 @settings(max_examples=60)
 @given(small_scenarios())
-def test_phases_fill_a_requests_life_without_gap_or_overlap(scenario: Scenario) -> None:
+def test_phases_fill_a_requests_life_on_little_memory(scenario: Scenario) -> None:
+    phases_fill_life(scenario)
+
+
+def phases_fill_life(scenario: Scenario) -> None:
     for policy in scenario.policies:
         log, made = checked(scenario, policy)
         listed = rows(made["requests"])
@@ -101,6 +111,9 @@ def test_phases_fill_a_requests_life_without_gap_or_overlap(scenario: Scenario) 
                 continue
             assert spans[0]["from_s"] == pytest.approx(request["arrival_s"])
             assert all(a["to_s"] == pytest.approx(b["from_s"]) for a, b in pairwise(spans))
+            if not request["preemptions"] and request["first_token_s"] is not None:
+                prefilled = next(span["to_s"] for span in spans if span["phase"] == "prefill")
+                assert prefilled == pytest.approx(request["first_token_s"])
             if request["finish_s"] is not None:
                 assert spans[-1]["to_s"] == pytest.approx(request["finish_s"])
             returns = [span for span in spans if span["phase"] == "preempted"]
@@ -142,3 +155,25 @@ def test_a_trace_is_found_from_where_the_scenario_was_written(
     assert main(["trace", "rows.csv", "--out", "replay.toml"]) == 0
     assert main(["run", "replay.toml", "--policies", "fcfs", "--out", "deep/er"]) == 0
     assert main(["run", "deep/er/scenario.toml", "--policies", "fcfs"]) == 0
+
+
+def test_a_run_without_requests_writes_empty_tables(tmp_path: Path) -> None:
+    (tmp_path / "none.toml").write_text("[policies.fcfs]\n")
+    assert main(["run", str(tmp_path / "none.toml"), "--out", str(tmp_path)]) == 0
+    assert {len(table) for table in written(tmp_path).values()} == {0}
+
+
+def test_a_request_that_never_fits_has_no_phases_and_a_cause(tmp_path: Path) -> None:
+    text = "[engine]\nkv_blocks = 2\n[[requests]]\nprompt = 99\noutput = 9\n[policies.fcfs]\n"
+    (tmp_path / "one.toml").write_text(text)
+    assert main(["run", str(tmp_path / "one.toml"), "--out", str(tmp_path)]) == 0
+    made = written(tmp_path)
+    assert [(row["outcome"], row["cause"]) for row in rows(made["requests"])] == [("refused", "infeasible")]
+    assert len(made["spans"]) == len(made["waits"]) == 0
+
+
+def test_priorities_are_exported_as_they_were_written(tmp_path: Path) -> None:
+    text = 'urgency = "high_first"\n[[requests]]\npriority = 7\nprompt = 9\noutput = 9\n[policies.fcfs]\n'
+    (tmp_path / "one.toml").write_text(text)
+    assert main(["run", str(tmp_path / "one.toml"), "--out", str(tmp_path)]) == 0
+    assert written(tmp_path)["requests"]["priority"].to_pylist() == [7]
