@@ -48,7 +48,7 @@ def _scan(batch: Batch) -> None:
                 bucket.refresh()
                 if batch.policy.fair:
                     return _scan(batch)
-            elif batch.refusal == RefusalCode.SEATS and not batch.policy.displaces_for_waiters:
+            elif batch.refusal == RefusalCode.SEATS:
                 return
             else:
                 blocked.rows.append(row)

@@ -192,7 +192,8 @@ def kv_blocks(scenario: Scenario) -> int:
         return UNLIMITED_BLOCKS
     blocks = int(_preset(engine.hardware)["kv_blocks"]) * PRESET_BLOCK_SIZE // engine.block_size
     if not blocks:
-        refuse("tokens: not one block of this size fits the memory", f"engine.block_size = {engine.block_size}")
+        size = f"engine.block_size = {engine.block_size}"
+        refuse("tokens: not one block of this size fits the memory", size)
     return blocks
 
 

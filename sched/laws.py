@@ -94,8 +94,9 @@ class Dump(Part):
 class Bursts(Part):
     """Editor completions: sessions ON and OFF, and inside ON micro-bursts of a few requests close together.
 
-    Sessions last exp(on_s) and pause exp(off_s); micro-bursts are Poisson in ON and hold a geometric number of
-    requests with mean `size`, exp(gap_s) apart. The mean rate is kept. Source: fitted to Azure LLM 2023 code.
+    Sessions last exp(on_s) and pause exp(off_s); micro-bursts are Poisson in ON and hold a geometric number
+    of requests with mean `size`, exp(gap_s) apart. The mean rate is kept. Source: fitted to Azure LLM 2023
+    code.
     """
 
     kind: Literal["bursts"] = "bursts"

@@ -103,7 +103,7 @@ def measure(words: Sequence[str]) -> int:
     """Requests simulated per CPU second."""
     parser = Parser("bench", "The speed on this machine.")
     parser.add_argument("--requests", metavar="N", default="20000", help="how many (20000)")
-    parser.add_argument("--policy", metavar="P", default="priority", help="under which policy (priority)")
+    parser.add_argument("--policy", metavar="P", default="fcfs", help="under which policy (fcfs)")
     parser.add_argument("--tight", action="store_true", help="6,000 KV blocks, so that memory contends")
     options = parser.read(words)
     policy = policy_named(options.policy)
