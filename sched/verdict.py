@@ -53,10 +53,10 @@ def verdict(
     runs = [
         Run("Under "),
         Run(title(first, titles), "strong"),
-        Run(f", {name} waits "),
+        Run(f", {name} requests wait "),
         Run(duration(late), "strong"),
     ]
-    runs.append(Run(f" for its first token at p99{told_goal}"))
+    runs.append(Run(f" for their first token at p99{told_goal}"))
     runs += _why(summaries[first], name)
     if second != first and waits[second] is not None:
         runs += _instead(summaries, name, first, second, titles)
@@ -86,7 +86,8 @@ def _why(summary: Mapping[str, Any], name: str) -> list[Run]:
     if share is None:
         return [Run("; none of them had to wait to be admitted.")]
     if share < WORTH_A_WORD:
-        return [Run("; "), Run("none of the waiting is inversion", "good"), Run(".")]
+        little = "less than 1 %" if share else "none"
+        return [Run("; "), Run(f"{little} of the waiting is inversion", "good"), Run(".")]
     runs = [Run("; "), Run(f"{percent(share)} of the waiting is inversion", "bad")]
     urgent = summary["inversion"].get("urgent")
     if not urgent or not urgent["total_s"]:
@@ -118,7 +119,10 @@ def _instead(
     late, goal_late = _late(summaries[second], name), _late(summaries[first], name)
     assert late is not None and goal_late is not None
     runs = [Run(" "), Run(_capital(title(second, titles)), "strong")]
-    runs += [Run(" brings "), Run(duration(late), "good" if late < goal_late else "bad")]
+    if duration(late) == duration(goal_late):
+        runs += [Run(" leaves it at "), Run(duration(late), "strong")]
+    else:
+        runs += [Run(" brings "), Run(duration(late), "good" if late < goal_late else "bad")]
     before, after = (summaries[key]["throughput"]["output_tokens_per_s"] for key in (first, second))
     if not before or after is None:
         return [*runs, Run(".")]
