@@ -247,3 +247,60 @@ def test_an_incident_takes_the_stage_to_it(visit: Any) -> None:
     row.locator("button").click()
     first.until("__stage.t > 1")
     assert first.js("__stage.worlds[0].names[__stage.pinned]") == name
+
+
+def test_a_digit_puts_a_card_on_the_stage(visit: Any) -> None:
+    first = visit("v=1&t=30", reduced_motion="reduce")
+    first.fresh_data_after(lambda: first.key("1"))
+    assert first.js("__stage.head.titles[0]") == "First come"
+    first.fresh_data_after(lambda: first.key("Shift+3"))
+    assert first.js("__stage.head.titles") == ["First come", "Preemptive"]
+    assert "a=fcfs&b=preemptive" in first.page.url
+
+
+HALO = "[__stage.panels[0].halo.hidden, getComputedStyle(__stage.panels[0].halo).animationName]"
+
+
+def test_the_culprit_beats_after_a_jump_but_not_where_motion_is_not_wanted(visit: Any) -> None:
+    first = visit("v=1&t=20&a=backfill")
+    assert first.js(HALO)[1] == "none"
+    first.key("w")
+    first.page.wait_for_timeout(500)
+    assert first.js(HALO) == [False, "beat"]
+    calm = visit("v=1&t=20&a=backfill", reduced_motion="reduce")
+    calm.key("w")
+    assert calm.js(HALO)[0]
+
+
+@pytest.mark.parametrize("name", ["noisy-neighbour", "code-bursts", "tenant-burst"])
+def test_nothing_is_cut_off_in_the_queue_or_on_a_card(visit: Any, name: str) -> None:
+    for size in ((1440, 1000), (1100, 900)):
+        first = visit(f"v=1&scenario={name}", size=size, reduced_motion="reduce")
+        for share in (0.2, 0.5, 0.6, 0.8):
+            first.js(f"__stage.go(__stage.end * {share}, {{rest: false}})")
+            cut = "__stage.panels.filter(p => p.chips.scrollWidth > p.chips.clientWidth + 1).length"
+            assert first.js(cut) == 0
+        cut = "e => [...e.querySelectorAll('h3, footer span')].filter(n => n.scrollWidth > n.clientWidth)"
+        assert first.page.locator(".cards").evaluate(cut + ".map(n => n.textContent)") == []
+
+
+def test_without_inversion_there_is_no_next_one(visit: Any) -> None:
+    flat = visit("v=1&scenario=tenant-burst&t=3", reduced_motion="reduce")
+    assert flat.js("__stage.nextButton.disabled")
+    flat.key("n")
+    assert flat.js("__stage.t") == 3
+    assert not visit("v=1&t=3", reduced_motion="reduce").js("__stage.nextButton.disabled")
+
+
+def test_a_link_full_of_markup_loads_nothing_and_runs_nothing(visit: Any, server: str) -> None:
+    title = "%3Cimg+src=x+onerror=window.__x=1%3E![x](https://example.org/x.png)"
+    first = visit(f"v=1&scenario=textbook&title={title}&focus={title}", reduced_motion="reduce")
+    foreign = f"performance.getEntriesByType('resource').filter(e => !e.name.startsWith('{server}')).length"
+    assert first.js("window.__x") is None
+    assert (
+        first.js(
+            foreign + " - performance.getEntriesByType('resource')"
+            ".filter(e => /^(blob|data):/.test(e.name)).length"
+        )
+        == 0
+    )

@@ -22,7 +22,7 @@ function cardNode(card, axis, choose) {
   });
   const goal = card.met === null ? null : el("span", { class: card.met ? "good" : "bad" }, icon(card.met ? "met" : "missed", 16), `${card.met ? "meets" : "misses"} ${card.goal}`);
   const node = el("article", { class: `card${card.side ? " chosen" : ""}`, "aria-label": card.words, tabindex: "0", title: card.help },
-    el("header", {}, el("h3", {}, card.title), el("span", { class: "ab" }, ...buttons)),
+    el("header", {}, el("h3", { title: card.title }, card.title), el("span", { class: "ab" }, ...buttons)),
     el("div", { class: "value" }, el("b", {}, card.value), goal), strip(card, ...axis),
     el("footer", {}, el("span", {}, card.left), el("span", {}, card.right)));
   node.onkeydown = (event) => { if (event.key === "Enter" && event.target === node) choose(card.key, event.shiftKey ? "B" : "A"); };
@@ -34,8 +34,12 @@ function cards(api) {
   for (const name of ["bg", "surface", "line", "ink", "ink2", "ink3", "accent", "urgent", "culprit", "good"]) root.style.setProperty("--" + name, p[name]);
   const values = data.cards.flatMap((card) => [card.value_s, card.goal_s]).filter((s) => s !== null && s > 0);
   const axis = values.length ? [Math.min(...values) / 1.8, Math.max(...values) * 1.5] : [0.1, 10];
-  const row = el("div", { class: "cards", role: "group", "aria-label": "Policies" }, ...data.cards.map((card) => cardNode(card, axis, (key, side) => setTriggerValue("choose", { key, side }))));
+  const row = el("div", { class: `cards${data.cards.length > 4 ? " many" : ""}`, role: "group", "aria-label": "Policies" }, ...data.cards.map((card) => cardNode(card, axis, (key, side) => setTriggerValue("choose", { key, side }))));
   const before = root.querySelector(".cards"), left = before?.scrollLeft ?? 0;
   root.replaceChildren(verdictNode(data.verdict), el("p", { class: "trust" }, icon("met", 15), el("span", {}, data.trust)), row);
+  if (root._pick) window.removeEventListener("sched:card", root._pick);
+  root._pick = ({ detail: { place, side } }) => { if (data.cards[place]) setTriggerValue("choose", { key: data.cards[place].key, side }); };
+  window.addEventListener("sched:card", root._pick);
   row.scrollLeft = before ? left : Math.max(0, (row.querySelector(".chosen")?.offsetLeft ?? 0) - row.offsetLeft - 2);
+  return () => window.removeEventListener("sched:card", root._pick);
 }

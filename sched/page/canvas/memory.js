@@ -3,7 +3,7 @@
 const COLUMNS = 60;                          // fewer where there are only a few blocks, so that each can be seen
 
 class MemoryMap {
-  constructor(canvas) { this.canvas = canvas; this.fades = []; this.tiles = new Map(); }
+  constructor(canvas, halo) { this.canvas = canvas; this.halo = halo; this.fades = []; this.tiles = new Map(); }
 
   // In whole pixels, so that cells are alike, twice as fine on a coarse screen; a narrow one is filled all the same.
   resize(width, height, world, stretch = false) {
@@ -21,6 +21,8 @@ class MemoryMap {
     this.height = this.canvas.height / this.ratio;
     this.canvas.style.width = this.width + "px";
     this.canvas.style.height = this.height + "px";
+    this.halo.width = this.canvas.width;
+    this.halo.height = this.canvas.height;
     this.tiles.clear();
     this.g = this.canvas.getContext("2d");
   }
@@ -33,25 +35,25 @@ class MemoryMap {
     let made;
     if (look === 9) made = p.free;
     else if (look === 10) made = hatch(g, { fg: mix(p.urgent, p.bg, 0.35), bg: p.reservedBg, gap: 4, width: 1 }, scale);
-    else if (look >= 3 && look < 6) made = hatch(g, { fg: p.role[look - 3], bg: p.promisedBg[look - 3], gap: 3.4, width: 1.3 }, scale);
+    else if (look === 3 || look === 4) made = hatch(g, { fg: p.role[look - 3], bg: p.promisedBg[look - 3], gap: 3.4, width: 1.3 }, scale);
     else {
-      const role = look % 3, many = look >= 6 ? 12 : 1;                     // a loan's hatch spans several cells
+      const role = look % 3, many = look >= 3 ? 12 : 1;                     // a hatch spans several cells
       tile.width = cw * many;
       tile.height = ch * many;
       const t = tile.getContext("2d");
-      t.fillStyle = p.fill[role];
+      t.fillStyle = look === 5 ? hatch(t, { fg: p.batch, bg: p.promisedBg[2], gap: 3.4, width: 1.3 }, scale) : p.fill[role];
       t.fillRect(0, 0, tile.width, tile.height);
-      if (role === 2) {                                                     // batch: a dot in each cell
+      if (look >= 6) { t.fillStyle = hatch(t, { fg: p.bg, gap: 5, width: 1.1 }, scale); t.fillRect(0, 0, tile.width, tile.height); }
+      if (role === 2) {                                                     // batch: a dot in each cell, on top of any hatch
         t.fillStyle = mix(p.ink, p.batch, p.dark ? 0.35 : 0.35);
         const dot = Math.max(1, Math.min(Math.round(Math.min(cw, ch) * 0.3), Math.round(3 * scale)));
         for (let x = 0; x < many; x++) for (let y = 0; y < many; y++) t.fillRect(x * cw + ((cw - dot) >> 1), y * ch + ((ch - dot) >> 1), dot, dot);
       }
-      if (scale > 1) {                                                      // hairlines between cells
+      if (scale > 1 && look !== 5) {                                                 // hairlines between cells
         t.fillStyle = mix(p.fill[role], p.bg, role === 0 ? 0.25 : 0.3);
         for (let x = 0; x < many; x++) t.fillRect((x + 1) * cw - 1, 0, 1, tile.height);
         for (let y = 0; y < many; y++) t.fillRect(0, (y + 1) * ch - 1, tile.width, 1);
       }
-      if (look >= 6) { t.fillStyle = hatch(t, { fg: p.bg, gap: 5, width: 1.1 }, scale); t.fillRect(0, 0, tile.width, tile.height); }
       made = g.createPattern(tile, "repeat");
     }
     this.tiles.set(key, made);
@@ -103,7 +105,20 @@ class MemoryMap {
     this.edges(state.owner, p);
     this.dashes(p);
     if (focus !== null && focus !== culprit) this.outline(state.owner, focus, p.ink, 2);
-    if (culprit !== null) this.outline(state.owner, culprit, p.culprit, this.ragged(state.owner, culprit) ? 1.1 : 2.2);
+    const ragged = culprit !== null && this.ragged(state.owner, culprit);
+    if (culprit !== null) this.outline(state.owner, culprit, p.culprit, ragged ? 1.1 : still() ? 3 : 2.2);
+    this.pulse(state.owner, ragged ? null : culprit, p);
+  }
+
+  // A wide outline of the culprit on a layer of its own, which the style sheet lets beat without any script.
+  pulse(owner, culprit, p) {
+    this.halo.hidden = culprit === null || still();
+    if (this.halo.hidden) return;
+    const g = this.g;
+    this.g = this.halo.getContext("2d");
+    this.g.clearRect(0, 0, this.halo.width, this.halo.height);
+    this.outline(owner, culprit, p.culprit, 9);
+    this.g = g;
   }
 
   // Cells that changed hands show the old fill fading over the new one; nothing moves.

@@ -10,7 +10,8 @@ class Panel {
     this.memoryCanvas = el("canvas", { role: "img", "aria-label": `KV memory under ${letter}: one cell is one block, its colour the class of its owner` });
     this.laneCanvas = el("canvas", { role: "img", "aria-label": `Batch under ${letter}: one lane a request, its last ${BACK} iterations` });
     this.budgetCanvas = el("canvas", { role: "img", "aria-label": `Tokens of this iteration under ${letter}` });
-    this.memory = new MemoryMap(this.memoryCanvas);
+    this.halo = el("canvas", { class: "halo", "aria-hidden": true, hidden: true });
+    this.memory = new MemoryMap(this.memoryCanvas, this.halo);
     this.lanes = new Lanes(this.laneCanvas);
     this.memoryCap = [el("span"), el("span")];
     this.laneCap = [el("span"), el("span")];
@@ -22,7 +23,7 @@ class Panel {
     this.flag = make("chip over culprit", el("span"));
     this.buffer = make("chip over", el("span"));
     this.overlay.append(...this.labels, this.flag, this.buffer);
-    this.memoryFigure = el("figure", { class: "memory" }, make("cap", ...this.memoryCap), make("holder", this.memoryCanvas, this.overlay));
+    this.memoryFigure = el("figure", { class: "memory" }, make("cap", ...this.memoryCap), make("holder", this.memoryCanvas, this.halo, this.overlay));
     this.laneFigure = el("figure", { class: "lanes" }, make("cap", ...this.laneCap), this.laneCanvas);
     this.budget = make("budget", make("cap", ...this.budgetCap), this.budgetCanvas);
     this.root = el("section", { class: `panel side${letter}`, "aria-label": `Policy ${letter}` },
@@ -54,6 +55,7 @@ class Panel {
     const stayOf = (r) => { const s = r === null ? undefined : stays.find((one) => world.stays.request[one] === r); return s === undefined ? null : s; };
     this.memory.paint(state, i, p, { culprit, focus: stayOf(focus), now, fade });
     this.lanes.paint(this.laneWidth, this.laneHeight, world, i, stays, p, { culprit, focus });
+    this.p = p;
     this.sums = paintBudget(this.budgetCanvas, this.budgetWidth, world, i, stays, p);
     this.culprit = culprit;
   }
@@ -65,7 +67,7 @@ class Panel {
     say(this.memoryCap[0], m.kv > 2 ** 30 ? "KV memory, unlimited" : this.memory.width < 330 && idle ? `KV memory, ${count(world.capacity)}` : `KV memory, ${count(world.capacity)} blocks`);
     sayRich(this.memoryCap[1], `**${count(view.free)}** free${this.narrow ? "" : idle}`);
     say(this.laneCap[0], this.laneWidth < 190 ? "Batch" : `Batch, last ${BACK} iterations`);
-    sayRich(this.laneCap[1], `**${stays.length}** of ${count(m.seats)} seats`);
+    sayRich(this.laneCap[1], `**${stays.length}** of ${plural(m.seats, "seat")}`);
     say(this.budgetCap[0], view.i < 0 ? "Token budget" : `Token budget, iteration ${count(view.i)}`);
     const whose = sums.who.length ? ` of ${listed(sums.who.map(([r]) => world.names[r]))}` : "";
     sayRich(this.budgetCap[1], view.idle ? "**idle**" : `**${plural(sums.decodes, "decode")}**${sums.prefill ? ` + **${count(sums.prefill)}** prefill${this.narrow ? "" : whose}` : ", no prefill"}: **${count(sums.decodes + sums.prefill)}** of ${count(m.budget)}`);
@@ -78,9 +80,21 @@ class Panel {
     this.mapLabels(view, buffer);
   }
 
+  // As many urgent requests by name as there is room for, the others by class; nothing is cut off at the edge.
   queueWords(view) {
-    const { world, waiting, t } = view, chips = [], rest = new Map(), urgent = waiting.filter(([r]) => world.isUrgent(r)).length;
-    const named = urgent > 3 ? 2 : 3;
+    const g = this.laneCanvas.getContext("2d");
+    g.font = `500 12.5px ${this.p.font}`;
+    const wide = (chips) => chips.reduce((sum, { bold, text }) => sum + 44 + g.measureText(bold + text).width, 48);
+    for (const [named, oldest] of [[3, "oldest "], [3, ""], [2, ""], [1, ""], [0, ""]]) {
+      const chips = this.chipsOf(view, named, oldest);
+      if (named && !this.narrow && wide(chips) > this.budgetWidth) continue;
+      this.showChips(chips);
+      return;
+    }
+  }
+
+  chipsOf({ world, waiting, t }, named, oldest) {
+    const chips = [], rest = new Map();
     for (const [r, since] of waiting) {
       const role = world.role(r);
       if (world.isUrgent(r) && chips.length < named) {
@@ -88,12 +102,16 @@ class Panel {
         chips.push({ key: r, role, bold: world.names[r], text: `${span(t - since)}${needs}`, bad });
         continue;
       }
-      const key = world.requests.cls[r], one = rest.get(key) ?? { role, many: 0, oldest: 0, name: world.head.classes[key] };
+      const key = world.requests.cls[r], one = rest.get(key) ?? { role, many: 0, longest: 0, name: world.head.classes[key], bad: world.isUrgent(r) && INVERSION[world.cause(r, t)] };
       one.many++;
-      one.oldest = Math.max(one.oldest, t - since);
+      one.longest = Math.max(one.longest, t - since);
       rest.set(key, one);
     }
-    for (const { role, many, oldest, name } of rest.values()) chips.push({ role, bold: "", text: `${count(many)} ${name}, oldest ${span(oldest)}`, bad: false });
+    for (const { role, many, longest, name, bad } of rest.values()) chips.push({ role, bold: "", text: `${count(many)} ${name}, ${many > 1 ? oldest : ""}${span(longest)}`, bad });
+    return chips;
+  }
+
+  showChips(chips) {
     const key = chips.map((chip) => chip.bold + chip.text + chip.bad).join("|") || "empty";
     if (this.chips._said === key) return;
     this.chips._said = key;
@@ -115,7 +133,7 @@ class Panel {
     const culprit = this.culprit, { width, height } = this.memory, large = 0.025 * world.capacity;
     this.labels.forEach((chip, role) => {
       const middle = role === 2 ? this.middle(view) : null;
-      chip.hidden = held[role] < large || (role === 2 && (culprit !== null && world.role(world.stays.request[culprit]) === 2 || !middle));
+      chip.hidden = held[role] < large || (culprit !== null && held[role] === state.held[culprit] && world.role(world.stays.request[culprit]) === role) || (role === 2 && (culprit !== null && world.role(world.stays.request[culprit]) === 2 || !middle));
       if (chip.hidden) return;
       say(chip.lastChild, role === 2 ? `${world.names[world.stays.request[middle[2]]]}, ${count(state.held[middle[2]])}` : `${names[role]} ${count(held[role])}`);
       const bottomLeft = [4, height - 4, 0, -100], corner = buffer ? [bottomLeft, [4, 3, 0, 0]] : [[4, 3, 0, 0], [width - 4, height - 4, -100, -100]];
@@ -126,13 +144,19 @@ class Panel {
     if (culprit !== null) {
       const [x, y] = this.memory.place(state.owner, culprit) ?? [width / 2, height / 2];
       say(this.flag.lastChild, `${world.names[world.stays.request[culprit]]} holds ${count(state.held[culprit])}`);
-      this.flag.style.transform = `translate(${Math.round(x)}px,${Math.round(Math.max(12, Math.min(height - 12, y)))}px) translate(-50%,-50%)`;
+      this.flag.style.transform = `translate(${Math.round(x)}px,${Math.round(this.clear(y, buffer))}px) translate(-50%,-50%)`;
     }
     this.buffer.hidden = !buffer;
     if (buffer) {
-      say(this.buffer.lastChild, buffer.text);
+      say(this.buffer.lastChild, width < 230 ? buffer.text.replace(/^.*urgent, /, "") : buffer.text);
       this.buffer.style.transform = `translate(${width - 4}px,${Math.round(height - this.keptHeight() - 3)}px) translate(-100%,-100%)`;
     }
+  }
+
+  // Where the culprit's name covers neither the labels in the corners nor that of the buffer.
+  clear(y, buffer) {
+    const edge = this.memory.height - (buffer ? this.keptHeight() + 12 : -12), inside = Math.max(34, Math.min(this.memory.height - 12, y));
+    return buffer && Math.abs(inside - edge) < 20 ? (edge > 54 ? edge - 21 : edge + 21) : Math.min(inside, this.memory.height - 12);
   }
 
   keptHeight() {

@@ -2,7 +2,7 @@
 
 const SPEEDS = [0.25, 1, 4], SPEED_NAMES = ["¼×", "1×", "4×"];
 const KEYS = [["Space", "play"], ["←", ""], ["→", "step"], ["n", ""], ["p", "next, previous inversion"], ["w", "worst wait"], ["t", "table"], ["?", "all keys"]];
-const MORE_KEYS = [["PageUp", ""], ["PageDown", "one second"], ["[", ""], ["]", "speed"], ["b", "whole run or close-up"], ["f", "next waiting urgent"], ["Home", ""], ["End", "ends of the run"], ["Esc", "nobody in focus"]];
+const MORE_KEYS = [["PageUp", ""], ["PageDown", "one second"], ["[", ""], ["]", "speed"], ["1", ""], ["5", "card as A, with Shift as B"], ["b", "whole run or close-up"], ["f", "next waiting urgent"], ["Home", ""], ["End", "ends of the run"], ["Esc", "nobody in focus"]];
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 class Stage {
@@ -66,6 +66,10 @@ class Stage {
     this.panels.forEach((panel, side) => { if (this.worlds[side]) panel.load(this.worlds[side], head.titles[side], head.subs[side]); });
     this.choices.forEach((one, side) => one.replaceChildren(el("b", {}, "AB"[side]), " " + (head.titles[side] ?? "")));
     this.worst = this.worlds[0].worst();
+    for (const [one, words] of [[this.nextButton, "Next"], [this.nextButton2, "Next"], [this.previousButton, "Previous"]]) {
+      one.disabled = !this.worlds.some((world) => world.episodes.length);
+      one.title = one.disabled ? "Nobody urgent waits for less urgent work here" : `${words} inversion`;
+    }
     const first = this.seen === undefined;
     this.seen = true;
     if (first || head.number !== this.number) this.begin(head);

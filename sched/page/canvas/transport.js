@@ -5,6 +5,7 @@ Object.assign(Stage.prototype, {
     if (on && this.t >= this.end - 1e-6) this.t = 0;
     if (!first) this.stopAt = null;
     this.playing = on;
+    this.root.classList.toggle("playing", on);
     this.playButton.replaceChildren(icon(on ? "pause" : "play", 22));
     this.playButton.setAttribute("aria-label", on ? "Pause" : "Play");
     this.captionBox.setAttribute("aria-live", on ? "off" : "polite");
@@ -55,6 +56,7 @@ Object.assign(Stage.prototype, {
   // The playhead glides, and the window with it, so that what led here and what follows are both in view.
   jump(t) {
     if (this.playing) this.play(false);
+    this.beat();
     const from = this.t, to = Math.max(0, Math.min(this.end, t)), began = performance.now(), [a, b] = this.window, length = b - a;
     const inView = to > a + 0.2 * length && to < a + 0.7 * length, [c] = inView ? [a] : this.clampWindow([to - 0.46 * length, to + 0.54 * length]);
     cancelAnimationFrame(this.glide);
@@ -67,6 +69,13 @@ Object.assign(Stage.prototype, {
       if (share < 1) this.glide = requestAnimationFrame(step); else this.settle();
     };
     this.glide = requestAnimationFrame(step);
+  },
+
+  // After a jump the culprit beats three times, then is still.
+  beat() {
+    this.root.classList.remove("jumped");
+    void this.root.offsetWidth;
+    this.root.classList.add("jumped");
   },
 
   step(direction) {
@@ -120,6 +129,8 @@ Object.assign(Stage.prototype, {
 
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+    const card = /^(Digit|Numpad)([1-5])$/.exec(event.code)?.[2];
+    if (card) { event.preventDefault(); window.dispatchEvent(new CustomEvent("sched:card", { detail: { place: card - 1, side: event.shiftKey ? "B" : "A" } })); return; }
     const act = {
       " ": () => this.play(!this.playing), ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1), PageDown: () => this.go(this.t + 1), PageUp: () => this.go(this.t - 1),
       Home: () => this.go(0), End: () => this.go(this.end), n: () => this.inversion(1), p: () => this.inversion(-1), w: () => this.worstWait(), f: () => this.nextUrgent(), b: () => this.wholeRun(),

@@ -43,7 +43,7 @@ function waitingCaption(view, r, since, until) {
   const parts = [];
   if (cause === 0 && t - since < 0.5) parts.push(`**${name} came ${span(t - since)} ago** and waits for the iteration in progress.`);
   else if (cause === 4) parts.push(`**${name} waits for tokens:** ${usersOfTokens(view, world.requests.level[r])}`);
-  else if (cause === 5) parts.push(`**${name} waits for a seat:** ${count(lowerSeats(view, world.requests.level[r]))} of ${count(world.machine.seats)} are taken by less urgent requests.`);
+  else if (cause === 5) parts.push(`**${name} waits for a seat:** ${takenByLower(view, world.requests.level[r])}`);
   else if (cause === 2) parts.push(heldBack(view, r, needs));
   else if (cause === 1) parts.push(itsTurn(view, name, needs));
   else parts.push(`**${name} needs ${count(needs)} blocks, ${count(view.free)} ${view.free === 1 ? "is" : "are"} free.**`);
@@ -70,12 +70,16 @@ function usersOfTokens({ world, stays, i }, level) {
 // It would wait even if every less urgent request vanished.
 function itsTurn({ world, stays, free }, name, needs) {
   const why = world.isFlat ? "" : " It would wait even without any less urgent request.";
-  if (stays.length >= world.machine.seats) return `**${name} waits for a seat:** all ${count(world.machine.seats)} are taken.${why}`;
+  if (stays.length >= world.machine.seats) return `**${name} waits for a seat:** ${world.machine.seats === 1 ? "the only one is taken" : `all ${count(world.machine.seats)} are taken`}.${why}`;
   if (needs > free) return `**${name} needs ${count(needs)} blocks, ${count(free)} ${free === 1 ? "is" : "are"} free.**${why}`;
   return `**${name} waits for its turn.**${why}`;
 }
 
-function lowerSeats({ world, stays }, level) { return stays.filter((s) => world.requests.level[world.stays.request[s]] > level).length; }
+function takenByLower({ world, stays }, level) {
+  const lower = stays.filter((s) => world.requests.level[world.stays.request[s]] > level).length, { seats } = world.machine;
+  if (seats === 1) return "the only one is taken by a less urgent request.";
+  return `${count(lower)} of ${count(seats)} ${lower === 1 ? "is taken by a less urgent request" : "are taken by less urgent requests"}.`;
+}
 
 // It would fit, yet the policy keeps it out: something is set aside, or somebody before it in the queue does not fit.
 function heldBack(view, r, needs) {
