@@ -14,15 +14,21 @@ from streamlit.testing.v1 import AppTest
 
 from sched import simulate
 from sched.external import change, field, link
+from sched.fields import ScenarioError
 from sched.figures.payload import NEVER, pack_run, unit_ps
 from sched.figures.queue import queue_figure
 from sched.inversion import analyse
 from sched.log import Log
-from sched.page.cards import parts, seconds
+from sched.metrics import summary
+from sched.page import lab, state
+from sched.page.cards import kept, parts, seconds
 from sched.page.component import VIEWS, script
 from sched.page.controls import roles, value_at
+from sched.page.results import MOST
 from sched.page.state import Shown, default_pair, query_of, shown_by
+from sched.page.titles import plain
 from sched.scenario import Scenario, preset, presets
+from sched.verdict import verdict
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -99,12 +105,13 @@ def test_a_link_opens_what_it_says() -> None:
         ({"a": "nobody"}, "a = nobody"),
         ({"v": "9"}, "v"),
         ({"t": "soon"}, "t = soon"),
+        ({"t": "-5"}, "t = -5 s: must be at least 0"),
     ],
 )
 def test_a_bad_link_is_said_in_words_and_the_page_stays_usable(wrong: dict[str, str], words: str) -> None:
     page = opened(**{"v": "1"} | wrong)
     assert not page.exception
-    assert len(page.error) == 1 and words in page.error[0].value
+    assert len(page.error) == 1 and plain(words) in page.error[0].value
     assert query(page) == {key: [text] for key, text in ({"v": "1"} | wrong).items()}
     page.slider(key="rescue.kv").set_value(0.3).run()
     assert not page.error and not page.exception
@@ -159,7 +166,7 @@ def test_an_optional_number_can_be_given_and_emptied() -> None:
 
 def test_hardware_that_is_not_known_is_refused_in_words() -> None:
     page = opened(v="1", engine__hardware="xyz")
-    assert not page.exception and "engine.hardware = xyz" in page.error[0].value
+    assert not page.exception and plain("engine.hardware = xyz") in page.error[0].value
 
 
 def test_the_other_tab_is_only_built_when_it_is_open() -> None:
@@ -303,3 +310,103 @@ def test_a_sentence_is_cut_into_pieces_by_their_kind() -> None:
 
 def test_a_link_of_the_default_is_short() -> None:
     assert len(link(preset("noisy-neighbour"))) < 60
+
+
+EXTREMES = {
+    "traffic.chat.rate_per_s": ("0.000001", "1000"),
+    "traffic.docs.rate_per_s": ("0.000001", "1000000"),
+    "traffic.docs.prompt.mean": ("18000", "22000"),
+    "engine.kv_blocks": ("1", "1000000000"),
+    "engine.max_num_seqs": ("1", "1000000"),
+    "engine.max_num_batched_tokens": ("512", "1000000"),
+    "rescue.kv": ("0", "1"),
+    "tenants.web.weight": ("0.001", "1000000"),
+    "seed": ("0", "9223372036854775807"),
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "text"), [(path, text) for path, texts in EXTREMES.items() for text in texts]
+)
+def test_every_control_can_be_drawn_at_its_ends(path: str, text: str, monkeypatch: Any) -> None:
+    def nothing(_: Scenario) -> dict[str, Any]:
+        raise ScenarioError("not run")
+
+    monkeypatch.setattr(lab, "results", nothing)
+    page = opened(**{"v": "1", path: text})
+    assert not page.exception
+    assert [one.value for one in page.error] == ["not run."] or "must" in page.error[0].value
+
+
+def test_a_moment_after_the_end_and_an_unknown_request_are_said_and_leave_the_link() -> None:
+    page = opened(v="1", t="1000000000", focus="nobody")
+    assert not page.exception and not page.error
+    assert [one.value.partition(":")[0] for one in page.info] == ["t = 1e+09 s", "focus = nobody"]
+    assert float(query(page)["t"][0]) < 1000 and "focus" not in query(page)
+
+
+def test_more_requests_than_the_page_can_show_are_refused_in_words() -> None:
+    page = opened(v="1", traffic__chat__rate_per_s="900")
+    assert not page.exception and f"at most {MOST:,}" in page.error[0].value
+    page.slider(key="traffic.chat.rate_per_s").set_value(1.2).run()
+    assert not page.exception and not page.error and component(page, "cards")["cards"]
+
+
+def test_the_controls_of_a_policy_that_is_not_compared_offer_to_add_it() -> None:
+    page = opened(v="1")
+    assert page.slider(key="tenants.web.weight").disabled
+    page.button(key="offer.aging").click().run()
+    page.button(key="offer.vtc").click().run()
+    assert not page.exception
+    assert query(page)["policies"] == ["fcfs,backfill,preemptive,rescue,aging,vtc"]
+    assert {card["side"]: card["key"] for card in component(page, "cards")["cards"]}["B"] == "vtc"
+    assert not page.slider(key="tenants.web.weight").disabled and page.number_input(key="aging.threshold_s")
+    assert page.slider(key="rescue.kv").value == 0.25
+
+
+def test_one_policy_alone_is_not_set_against_itself() -> None:
+    page = opened(v="1", policies="fcfs")
+    assert not page.exception
+    assert [one.key for one in page.selectbox if str(one.key).startswith("pick")] == ["pick_A"]
+
+
+def test_text_from_a_link_is_never_taken_as_markdown() -> None:
+    image = "![x](https://example.org/x.png)"
+    assert "![" not in plain(image) and plain(plain("a b")) == "a b"
+    for wrong in ({image: "1"}, {"title": image, "story": image}, {"focus": image}, {"a": image}):
+        page = opened(v="1", scenario="textbook", **wrong)
+        assert not page.exception
+        said = [one.value for one in [*page.markdown, *page.error, *page.info, *page.caption]]
+        assert any("x\\.png" in text or "x.png" in text for text in said)
+        assert not any("![" in text or "](http" in text for text in said)
+
+
+def test_names_of_classes_and_tenants_are_labels_word_for_word(monkeypatch: Any) -> None:
+    name = "![x](//example.org) <b>:red[y]</b>"
+    base = preset("noisy-neighbour")
+    first = base.traffic[0].model_copy(update={"name": name, "tenant": name})
+    hostile = base.model_copy(update={"traffic": (first, *base.traffic[1:])})
+    monkeypatch.setattr(state, "preset", lambda *_: hostile)
+    monkeypatch.setattr(lab, "results", lambda _: {})
+    page = opened(v="9")
+    labels = [one.label for one in page.slider]
+    assert sum(plain(name) in label for label in labels) == 2 and not any("![" in one for one in labels)
+
+
+def test_throughput_is_said_with_as_many_digits_as_matter() -> None:
+    assert kept(82.1, 100.0) == "\u221218\u202f% tokens/s"
+    assert kept(97.9, 100.0) == "\u22122.1\u202f% tokens/s"
+
+
+def test_the_verdict_fits_any_name_and_does_not_praise_a_draw() -> None:
+    scenario = change(preset("textbook"), {"policies": "backfill,hol"})
+    log = simulate(scenario, "backfill")
+    found = summary(log, scenario, analyse(log))
+    told = "".join(
+        run.text for run in verdict({"backfill": found, "hol": found}, scenario, "backfill", "hol")
+    )
+    assert "requests wait 7.0 s for their first token" in told and "leaves it at 7.0 s" in told
+    row = found["classes"]["chat"]
+    row["inversion_share"] = 0.003
+    told = "".join(run.text for run in verdict({"backfill": found}, scenario, "backfill"))
+    assert "less than 1 % of the waiting is inversion" in told

@@ -61,7 +61,7 @@ def unit_ps(end_ps: int) -> int:
 
 def pack_run(log: Log, inversion: Inversion) -> bytes:
     """One run of one policy, compressed."""
-    columns = Columns(unit_ps(_end_ps(log)))
+    columns = Columns(unit_ps(end_ps(log)))
     _requests(columns, log)
     order = np.lexsort((log.stays.iteration, log.stays.request))
     _stays(columns, log, order)
@@ -110,7 +110,8 @@ def pack_stage(runs: Iterable[bytes], **head: Any) -> bytes:
     return b"".join([struct.pack("<I", len(text)), text, *blocks])
 
 
-def _end_ps(log: Log) -> int:
+def end_ps(log: Log) -> int:
+    """Where the replay ends: at the last end, arrival or moment that was simulated."""
     ended = int(log.ended_ps.max()) if len(log.ended_ps) else 0
     arrived = int(log.requests.arrival_ps.max()) if len(log.requests.arrival_ps) else 0
     return max(log.end_ps, ended, arrived, log.horizon_ps, 1)
@@ -186,7 +187,7 @@ def _head(log: Log, columns: Columns) -> dict[str, Any]:
     numbers = [identity.rpartition("-")[2] for identity in listed.ids]
     return {
         "unit_s": columns.unit_ps * 1e-12,
-        "end_s": _end_ps(log) * 1e-12,
+        "end_s": end_ps(log) * 1e-12,
         "policy": log.policy,
         "machine": {
             "kv": machine.kv_blocks,

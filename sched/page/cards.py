@@ -33,7 +33,7 @@ def unbroken(text: str) -> str:
     return re.sub(r"(?<=\d) (?=(?:s|ms|µs)\b|%)", NARROW, text)
 
 
-def _kept(mine: float | None, base: float | None) -> str:
+def kept(mine: float | None, base: float | None) -> str:
     """Throughput in words: of A as it is, of the others against it, as in the verdict."""
     if mine is None:
         return "no tokens"
@@ -42,7 +42,7 @@ def _kept(mine: float | None, base: float | None) -> str:
     change = 100 * (mine / base - 1)
     if abs(change) < 0.05:
         return "same tokens/s"
-    return f"{'+' if change > 0 else '−'}{abs(change):.1f}{NARROW}% tokens/s"
+    return f"{'+' if change > 0 else '−'}{abs(change):.{0 if abs(change) >= 9.95 else 1}f}{NARROW}% tokens/s"
 
 
 def _throughput(run: Result) -> float | None:
@@ -56,7 +56,7 @@ def card(now: Shown, runs: dict[str, Result], key: str, name: str) -> dict[str, 
     row = run.summary["classes"][name]
     goal, value = scenario.promise(name).slo.ttft_s, row["ttft_s"]["p99"]
     met = None if goal is None or value is None else value <= goal
-    kept = _kept(_throughput(run), None if key == now.a else _throughput(runs[now.a]))
+    throughput = kept(_throughput(run), None if key == now.a else _throughput(runs[now.a]))
     heading = title(scenario, key)
     words = f"{heading}: {name} p99 time to first token {seconds(value)}"
     if met is not None:
@@ -71,9 +71,9 @@ def card(now: Shown, runs: dict[str, Result], key: str, name: str) -> dict[str, 
         "goal_s": goal,
         "met": met,
         "left": f"inversion {seconds(row['inversion_s'])}",
-        "right": kept,
+        "right": throughput,
         "side": "A" if key == now.a else "B" if key == now.b else None,
-        "words": f"{words}; inversion {seconds(row['inversion_s'])}; {kept}",
+        "words": f"{words}; inversion {seconds(row['inversion_s'])}; {throughput}",
     }
 
 

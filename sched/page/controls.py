@@ -115,7 +115,7 @@ def slider(
     if not first_drawn(key):
         return
     knob = field(key)
-    now = None if off else value_at(shown().scenario, path)
+    now = value_at(shown().scenario, path)
     now = next(one for one in (now, value, knob.default, knob.low) if one is not None)
     cast = int if knob.type.startswith("whole") else float
     low, high, step = _range(knob, float(now), float(usual(shown().scenario, path, now)))
@@ -132,7 +132,7 @@ def slider(
         cast(high),
         step=cast(step),
         key=key,
-        help=off or knob.help + bounds,
+        help=f"{off} {knob.help}" if off else knob.help + bounds,
         format=unit or ("%d" if cast is float and step >= 1 else None),
         disabled=off is not None,
         on_change=changed,

@@ -5,6 +5,7 @@ import streamlit as st
 from sched.cost import hardware
 from sched.external import reference
 from sched.page.controls import MARKS, entry
+from sched.page.titles import plain
 from sched.scenario import Scenario, known_policies
 from sched.sources import Traffic
 
@@ -26,7 +27,7 @@ def expert(scenario: Scenario, look: dict[str, int]) -> None:
             if part == "engine" and "." not in name:
                 entry(("engine", name), choices=HARDWARE if name == "hardware" else ())
     for one in scenario.traffic:
-        with st.expander(f"{MARKS[look[one.name]]} {one.name}, all of it"):
+        with st.expander(f"{MARKS[look[one.name]]} {plain(one.name)}, all of it"):
             _class(scenario, one)
     for key in scenario.policies:
         if known_policies()[key].settings:

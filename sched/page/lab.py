@@ -6,7 +6,9 @@ from functools import partial
 import streamlit as st
 
 from sched.fields import ScenarioError
+from sched.figures.payload import end_ps
 from sched.figures.queue import queue_figure
+from sched.model import PS_PER_S
 from sched.page.cards import cards, choose, unbroken
 from sched.page.incidents import incidents
 from sched.page.results import Incident, Result, blamed, results
@@ -14,10 +16,11 @@ from sched.page.results import incidents as incidents_of
 from sched.page.share import share
 from sched.page.sidebar import sidebar
 from sched.page.stage import stage
-from sched.page.state import TABS, Shown, sentence, show, shown
-from sched.page.titles import in_sentence, title
+from sched.page.state import TABS, Shown, sentence, show, shown, write_address
+from sched.page.titles import in_sentence, plain, title
 from sched.verdict import urgent_class, verdict
 
+MEANING = "Inversion: an urgent request waits for what less urgent ones hold."
 TAB_TITLES = {"inversions": ":material/flag: Inversions", "queue": ":material/show_chart: Queue length"}
 
 
@@ -30,19 +33,20 @@ def lab() -> None:
     try:
         runs = results(now.scenario)
     except ScenarioError as error:
-        st.error(sentence(error), icon=":material/error:")
+        st.error(plain(sentence(error)), icon=":material/error:")
         return
     first = next(iter(runs.values()))
     name = urgent_class(first.summary, now.scenario)
     if name is None:
         st.info("This scenario has no requests: add traffic or requests to it.", icon=":material/inbox:")
         return
+    now = placed(now, runs)
     found = {key: incidents_of(now.scenario, key) for key in dict.fromkeys((now.a, now.b))}
     cards(now, runs, name, sentence_of(now, runs), trust(now, runs, name))
     stage(now, runs, found)
     for key, run in runs.items():
         if run.log.stop_reason:
-            st.warning(f"{title(now.scenario, key)}: {run.log.stop_reason}")
+            st.warning(plain(f"{title(now.scenario, key)}: {run.log.stop_reason}"))
     _below(now, runs, found, name)
 
 
@@ -50,11 +54,31 @@ def _messages() -> None:
     """A link that was not understood, a value that was refused, and warnings about the scenario: in words."""
     state = st.session_state
     if state["fault"]:
-        st.error(f"{state['fault']} Shown instead: {shown().scenario.title}.", icon=":material/link_off:")
+        said = f"{state['fault']} Shown instead: {shown().scenario.title or 'Untitled'}."
+        st.error(plain(said), icon=":material/link_off:")
     if refused := state.pop("refused", None):
-        st.warning(refused, icon=":material/block:")
+        st.warning(plain(refused), icon=":material/block:")
     for _, note in state["notes"]:
-        st.info(note, icon=":material/info:")
+        st.info(plain(note), icon=":material/info:")
+
+
+def placed(now: Shown, runs: dict[str, Result]) -> Shown:
+    """The view without a moment after the end and without a request that is not there; both are said."""
+    arrival, logs = st.session_state["arrival"], [runs[key].log for key in (now.a, now.b)]
+    end = max(float(end_ps(log)) / PS_PER_S for log in logs)
+    kept = now
+    if now.t is not None and now.t > end + 1e-4:
+        kept = replace(kept, t=end)
+        if arrival["t"] == now.t:
+            st.info(f"t = {now.t:g} s: the run ends at {end:.1f} s, so the playhead stands there.")
+    if now.focus is not None and now.focus not in logs[0].requests.ids:
+        kept = replace(kept, focus=None)
+        if arrival["focus"] == now.focus:
+            st.info(f"focus = {plain(now.focus)}: this run has no such request, so none is in focus.")
+    if kept != now:
+        st.session_state["shown"] = kept
+        write_address()
+    return kept
 
 
 def _option(now: Shown, side: str, key: str) -> str:
@@ -67,11 +91,12 @@ def _pick(side: str) -> None:
 
 def _heading(now: Shown) -> None:
     """The scenario's name, the two policies on the stage, and Share."""
-    story = " ".join(now.scenario.story.split()).partition(". ")[0].rstrip(".")
-    about = f" :gray[{_plain(story)}.]" if story else ""
+    story = plain(now.scenario.story).partition(". ")[0].rstrip(".")
+    about = f" :gray[{story}.]" if story else ""
     with st.container(horizontal=True, vertical_alignment="center", key="heading"):
-        st.markdown(f"**{_plain(now.scenario.title or 'Untitled')}**{about}", width="stretch")
-        for side, key, before in (("A", now.a, ""), ("B", now.b, "against")):
+        st.markdown(f"**{plain(now.scenario.title or 'Untitled')}**{about}", width="stretch")
+        sides = [("A", now.a, ""), ("B", now.b, "against")]
+        for side, key, before in sides[: len(now.scenario.policies)]:
             if before:
                 st.caption(before, width="content")
             st.session_state[f"pick_{side}"] = key
@@ -88,11 +113,6 @@ def _heading(now: Shown) -> None:
         share(now)
 
 
-def _plain(text: str) -> str:
-    """A user's text with Markdown's signs taken at their word."""
-    return "".join(f"\\{sign}" if sign in "\\`*_{}[]()#+!|<>~$:" else sign for sign in text)
-
-
 def sentence_of(now: Shown, runs: dict[str, Result]) -> list[tuple[str, str]]:
     """The verdict on A, and on B against it."""
     summaries = {key: run.summary for key, run in runs.items()}
@@ -107,7 +127,7 @@ def trust(now: Shown, runs: dict[str, Result], name: str) -> str:
     listed = next(iter(runs.values())).log.requests
     many = int((listed.class_index == listed.class_names.index(name)).sum())
     requests = "request" if many == 1 else "requests"
-    return f"Computed from {many:,} {name} {requests}, seed {now.scenario.seed}. One run."
+    return f"Computed from {many:,} {name} {requests}, seed {now.scenario.seed}. One run. {MEANING}"
 
 
 def _tab_opened() -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from sched.engine import simulate
 from sched.external import link
+from sched.fields import ScenarioError
 from sched.figures.payload import pack_run
 from sched.inversion import Inversion, analyse
 from sched.log import Log
@@ -17,6 +18,8 @@ from sched.scenario import Scenario, known_policies
 
 LARGE = 5000
 """Above this many requests the policies run one by one under a progress bar; a change interrupts them."""
+MOST = 30_000
+"""More requests than this take minutes, and a browser that shows them stutters: refused in words."""
 MOST_INCIDENTS = 40
 
 
@@ -68,7 +71,13 @@ def result(scenario: Scenario, key: str) -> Result:
 def results(scenario: Scenario) -> dict[str, Result]:
     """All policies compared. A large scenario shows how far it is, and stops when something is changed."""
     keys = list(scenario.policies)
-    if expected_requests(scenario) <= LARGE:
+    many = expected_requests(scenario)
+    if many > MOST:
+        raise ScenarioError(
+            f"this makes about {many:,.0f} requests, the page shows at most {MOST:,}: lower a rate or the "
+            "duration, or run it on the command line"
+        )
+    if many <= LARGE:
         return {key: result(scenario, key) for key in keys}
     found: dict[str, Result] = {}
     bar = st.progress(0.0)

@@ -8,7 +8,7 @@ import streamlit as st
 from sched.external import LONGEST_LINK, changes
 from sched.fields import ScenarioError
 from sched.page.state import Shown, query_of, sentence
-from sched.page.titles import title
+from sched.page.titles import plain, title
 
 LONGEST_PICTURE = 1200
 """A picture of more characters than this is too fine for a phone's camera."""
@@ -24,13 +24,13 @@ def _carries(now: Shown) -> list[str]:
     _, *changed = changes(now.scenario)
     words = "no change" if not changed else "one change" if len(changed) == 1 else f"{len(changed)} changes"
     name = now.scenario.link_base.partition("@")[0]
-    lines = [f":material/tune: {name}, {words}"]
-    lines += [f"&nbsp;&nbsp;&nbsp;&nbsp;`{path}`" for path in changed[:4]]
+    lines = [f":material/tune: {plain(name)}, {words}"]
+    lines += [f"&nbsp;&nbsp;&nbsp;&nbsp;{plain(path)}" for path in changed[:4]]
     lines.append(f":material/compare_arrows: A {title(now.scenario, now.a)}, B {title(now.scenario, now.b)}")
     if now.t is not None:
         lines.append(f":material/schedule: the playhead at {now.t:.2f} s")
     if now.focus:
-        lines.append(f":material/center_focus_strong: {now.focus} in focus")
+        lines.append(f":material/center_focus_strong: {plain(now.focus)} in focus")
     return lines
 
 
@@ -54,7 +54,7 @@ def share(now: Shown) -> None:
         try:
             link = address(query_of(replace(now, play=plays)))
         except ScenarioError as error:
-            st.warning(sentence(error))
+            st.warning(plain(sentence(error)))
             return
         st.code(link, language=None, wrap_lines=True)
         st.caption(f"{len(link)} characters. It opens on exactly this picture, already computed.")

@@ -21,7 +21,8 @@ STYLE = """
 .stSidebar [data-testid="stExpanderDetails"] { padding: 0 0 0.4rem; }
 .stSidebar .stSlider { margin-bottom: -0.35rem; }
 .st-key-heading > :first-child { flex: 1 1 120px; min-width: 0; }
-.st-key-heading > :first-child p { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
+.st-key-heading > :first-child p { display: -webkit-box; -webkit-box-orient: vertical;
+  -webkit-line-clamp: 2; overflow: hidden; line-height: 20px; }
 .st-key-heading > :first-child strong { font-size: 17px; }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 3.6rem 16px 2rem; }

@@ -7,9 +7,11 @@ import streamlit as st
 from sched.cost import machine
 from sched.laws import ConstantLength, Length, QuantileLength, UniformLength
 from sched.model import UNLIMITED_BLOCKS
+from sched.page.cards import choose
 from sched.page.controls import MARKS, changed, entry, nice, roles, slider
 from sched.page.expert import expert
 from sched.page.state import Shown, set_values, show, shown, start, with_scenario
+from sched.page.titles import plain
 from sched.plain import join_path
 from sched.scenario import Scenario, known_policies, preset, presets
 from sched.sources import Traffic
@@ -56,6 +58,7 @@ def _scenario_choice(scenario: Scenario) -> None:
         list(titles),
         key="scenario",
         format_func=lambda one: titles.get(one, one),
+        help=plain(scenario.story) or None,
         on_change=_scenario_chosen,
     )
 
@@ -83,13 +86,18 @@ def _traffic(scenario: Scenario, look: dict[str, int]) -> None:
         st.caption("The requests of this scenario are written one by one.")
         return
     for one in scenario.traffic:
-        slider(("traffic", one.name, "rate_per_s"), f"{MARKS[look[one.name]]} {one.name}, requests/s")
+        slider(("traffic", one.name, "rate_per_s"), f"{_named(one, look)}, requests/s")
     long = max(scenario.traffic, key=lambda one: length_of(one.prompt)[1])
     size, _ = length_of(long.prompt)
     if size:
-        slider(("traffic", long.name, "prompt", size), f"{MARKS[look[long.name]]} {long.name}, {SIZES[size]}")
+        slider(("traffic", long.name, "prompt", size), f"{_named(long, look)}, {SIZES[size]}")
     if len(scenario.traffic) > 1:
         _share(scenario, long, look)
+
+
+def _named(one: Traffic, look: dict[str, int]) -> str:
+    """A class with its mark, as a label."""
+    return f"{MARKS[look[one.name]]} {plain(one.name)}"
 
 
 SIZES = {"mean": "prompt tokens", "tokens": "prompt tokens", "max": "longest prompt"}
@@ -110,27 +118,27 @@ def _share(scenario: Scenario, long: Traffic, look: dict[str, int]) -> None:
     """The share of long prompts among all requests: another handle on the rate of their class."""
     key, path = f"share.{long.name}", join_path(("traffic", long.name, "rate_per_s"))
     others = sum(one.rate_per_s for one in scenario.traffic if one is not long)
-    now = round(100 * long.rate_per_s / (others + long.rate_per_s), 1)
+    now = min(max(round(100 * long.rate_per_s / (others + long.rate_per_s), 1), 0.1), 99.9)
     st.session_state[key] = now
     st.slider(
-        f"{MARKS[look[long.name]]} {long.name}, share of requests",
+        f"{_named(long, look)}, share of requests",
         min(0.5, now),
-        max(20.0, min(95.0, nice(2 * now))),
+        max(20.0, now, min(95.0, nice(2 * now))),
         step=0.5,
         key=key,
         format="%.1f %%",
-        help=f"Sets the rate of {long.name}; the other classes keep theirs.",
+        help=f"Sets the rate of {plain(long.name)}; the other classes keep theirs.",
         on_change=changed,
         args=(key, path, lambda percent: float(f"{others * percent / (100 - percent):.4g}")),
     )
 
 
 def _rescue(scenario: Scenario) -> None:
-    off = None if "rescue" in scenario.policies else "Add the rescue buffer under Policies compared."
+    off = _missing(scenario, "rescue")
     for name in ("kv", "tokens", "seats"):
         slider(("rescue", name), off=off)
     if off:
-        st.caption(off)
+        _offer("rescue")
     else:
         entry(("rescue", "lend"))
 
@@ -148,15 +156,43 @@ def _ageing_and_weights(scenario: Scenario) -> None:
     if "aging" in scenario.policies:
         entry(("aging", "threshold_s"))
     else:
-        off = "Add ageing under Policies compared."
-        st.number_input(
-            "Ageing threshold, s", value=None, disabled=True, help=off, key="aging.off", placeholder=off
-        )
+        _offer("aging")
     tenants = [name for one in scenario.traffic for name in one.shares()] + [
         one.tenant for one in scenario.requests
     ]
+    off = _missing(scenario, "vtc")
+    if off:
+        _offer("vtc")
     for tenant in list(dict.fromkeys([*scenario.tenants, *tenants]))[:12]:
-        slider(("tenants", tenant, "weight"), f"Weight of {tenant}")
+        slider(("tenants", tenant, "weight"), f"Weight of {plain(tenant)}", off=off)
+
+
+def _missing(scenario: Scenario, key: str) -> str | None:
+    """Why a policy's controls cannot be moved: it is not compared."""
+    if key in scenario.policies:
+        return None
+    return f"It counts under {known_policies()[key].title} only, which is not compared now."
+
+
+OFFERS = {"rescue": "Try a rescue buffer", "aging": "Try an ageing threshold", "vtc": "Try tenant weights"}
+
+
+def _offer(key: str) -> None:
+    """A policy whose controls would change nothing now can be added where they are."""
+    st.button(
+        OFFERS[key],
+        key=f"offer.{key}",
+        icon=":material/add:",
+        help=f"Adds {known_policies()[key].title} to the policies compared and shows it as B.",
+        on_click=_added,
+        args=(key,),
+    )
+
+
+def _added(key: str) -> None:
+    set_values({"policies": ",".join([*shown().scenario.policies, key])})
+    if key in shown().scenario.policies and shown().a != key:
+        choose("B", key)
 
 
 def _policies_chosen() -> None:

@@ -77,6 +77,8 @@ def shown_by(query: Mapping[str, list[str]]) -> tuple[Shown, list[tuple[str, str
     """What a link's query shows, and notes about it. Raises ScenarioError when it is not understood."""
     scenario, view, notes = parse_link(query)
     machine(scenario)
+    if float(view.get("t", 0)) < 0:
+        raise ScenarioError(f"t = {view['t']} s: must be at least 0", "t")
     keys = list(scenario.policies)
     first, second = default_pair(scenario)
     a = _choice(view, "a", keys) or first

@@ -1,5 +1,7 @@
 """What a policy is called on the page."""
 
+import re
+
 from sched.cost import machine
 from sched.scenario import Scenario, known_policies
 
@@ -35,3 +37,9 @@ def subtitle(scenario: Scenario, key: str) -> str:
         return f"{blocks:,} blocks kept for urgent, {'lent while idle' if lent else 'closed to others'}"
     first = known_policies()[key].help.partition("\n")[0].partition(";")[0].rstrip(".")
     return first[:1].lower() + first[1:]
+
+
+def plain(text: str) -> str:
+    """A user's text in one line, with Markdown's signs taken at their word: a link may carry any text."""
+    line = re.sub(r"[ \t\r\n]+", " ", text).strip()
+    return "".join(f"\\{sign}" if sign in "\\`*_{}[]()#+!|<>~$:" else sign for sign in line)
