@@ -201,9 +201,10 @@ class Batch:
             self.explicit_held -= job.held
             if job.urgent:
                 self.urgent_held -= job.held
-        if job.high:
+        if job.preemptions:
             job.recomputed += max(0, min(job.high, job.computed) - job.hit)
-        job.high = max(job.high, job.computed)
+        if job.computed > job.high:
+            job.high = job.computed
         place = bisect_left(self.orders, job.order)
         del self.orders[place], self.running[place]
         if self.pool:

@@ -128,9 +128,9 @@ class _Watched(Server):
         super()._settle()
         self.watched[-1].free_updated = self.machine.kv_blocks - self.batch.used_before(self.iteration)
 
-    def _finish(self, job: Job) -> None:
+    def _ended(self, job: Job) -> None:
         self.watched[-1].finished.append(self.rows_of[job.ordinal])
-        super()._finish(job)
+        super()._ended(job)
 
     def _wait_for_change(self, until_ps: float) -> bool:
         start = self.now_ps

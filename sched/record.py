@@ -29,9 +29,7 @@ class Recorder:
         self.ends = array("q")
 
     def ended(self, job: Job, outcome: Outcome, at_ps: int) -> None:
-        """How a request ended and what it went through; a plain finish says so by its only stay."""
-        if outcome == Outcome.FINISHED and not job.preemptions:
-            return
+        """How a request ended and what it went through; not needed for a finish without an eviction."""
         self.ends.extend((
             job.ordinal, outcome, job.first_scheduled_ps, job.first_token_ps, at_ps,
             job.known - job.request[6], job.preemptions, job.recomputed,

@@ -109,7 +109,9 @@ class Server:
             count = last - iteration + 1
             if soonest < AFTER_ALL and count > 1:
                 count = iterations_until(int(soonest) - self.now_ps, first, step, count)
-            if count > 1:
+            # A decoder takes at most a block every `size` iterations and one more: often enough to know.
+            growth = straight.count * (count // batch.size + 1)
+            if count > 1 and (growth > batch.kv_blocks - batch.used() or not batch.plain):
                 count = last_that_fits(batch, iteration + count - 1) - iteration + 1
         else:
             count = 1
@@ -163,25 +165,28 @@ class Server:
         if len(ended) > 1:
             ended.sort(key=lambda job: (job.stay_from == iteration - 1, job.order))
         for job in ended:
-            self._finish(job)
+            if self.policy.streams:
+                batch.leave(job, StayEnd.FINISHED, iteration, now_ps)
+                self._ended(job)
+            else:
+                self._park(job)
         if batch.parked and len(batch.parked) == len(batch.running):
             for job in tuple(batch.running):
                 batch.leave(job, StayEnd.FINISHED, iteration, now_ps)
-                self.recorder.ended(job, Outcome.FINISHED, now_ps)
-                self.intake.live.pop(job.ordinal, None)
+                self._ended(job)
 
-    def _finish(self, job: Job) -> None:
-        """The request has all its tokens."""
-        batch = self.batch
-        if not self.policy.streams:
-            if job.straight:
-                batch.materialise_at(job, self.iteration)
-            batch.park(job)
-            return
-        batch.leave(job, StayEnd.FINISHED, self.iteration, self.now_ps)
-        self.recorder.ended(job, Outcome.FINISHED, self.now_ps)
+    def _ended(self, job: Job) -> None:
+        """The request has all its tokens and has left; a plain finish is said by its only stay."""
+        if job.preemptions:
+            self.recorder.ended(job, Outcome.FINISHED, self.now_ps)
         if self.intake.has_timeouts:
             self.intake.live.pop(job.ordinal, None)
+
+    def _park(self, job: Job) -> None:
+        """The request has all its tokens, but they are given out when the whole batch has ended."""
+        if job.straight:
+            self.batch.materialise_at(job, self.iteration)
+        self.batch.park(job)
 
     def _abort(self) -> None:
         """Clients gave up during the iterations just run: their requests leave and the last output is
