@@ -161,7 +161,7 @@ def _hits(batch: Batch, job: Job) -> list[int]:
     """Cached blocks that hold the start of the request's tokens; at least one token is always computed."""
     assert batch.pool
     most = (job.known - 1) // batch.machine.block_size
-    batch.pool.extend_chain(job.chain, job.content, most)
+    batch.pool.extend_chain(job.chain, job.content, most, job.shared)
     return batch.pool.lookup(job.chain, most)
 
 

@@ -97,7 +97,7 @@ class Batch:
         job.blocks.extend(pool.take(-(-(computed + tokens) // size) - len(job.blocks)))
         full = (computed + tokens) // size
         if full > computed // size:
-            pool.extend_chain(job.chain, job.content, full)
+            pool.extend_chain(job.chain, job.content, full, job.shared)
             pool.commit(job.blocks, job.chain, computed // size, full)
 
     def admit(self, job: Job, hits: list[int], piece: int) -> None:
@@ -241,6 +241,6 @@ class Batch:
         else:
             self.queue.push(job)
 
-    def name_content(self, job: Job, content: Content) -> None:
-        """With prefix caching: what the request's tokens are."""
-        job.content, job.chain, job.blocks = content, [], []
+    def name_content(self, job: Job, content: Content, shared: int) -> None:
+        """With prefix caching: what the request's tokens are, and how many of them may be anybody else's."""
+        job.content, job.chain, job.blocks, job.shared = content, [], [], shared

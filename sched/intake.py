@@ -98,7 +98,9 @@ class Intake:
         """
         batch, tenant = self.batch, job.request.tenant
         if batch.pool:
-            batch.name_content(job, self._content(job))
+            content = self._content(job)
+            shared = sum(tokens for _, tokens in content[: None if self.answers_are_quoted else -2])
+            batch.name_content(job, content, shared)
         if self.has_timeouts:
             self.live[job.ordinal] = job
         if batch.fair:

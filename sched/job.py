@@ -19,7 +19,7 @@ class Job:
         *("known", "computed", "held", "high", "preemptions", "recomputed", "barred"),
         *("admission", "order", "stay_from", "stay_ps", "target", "hit"),
         *("straight", "offset", "run_from", "last", "first_scheduled_ps", "first_token_ps"),
-        *("content", "chain", "blocks"),
+        *("content", "chain", "blocks", "shared"),
     )
 
     request: Request
@@ -55,6 +55,7 @@ class Job:
     content: tuple[tuple[Any, int], ...]
     chain: list[int]
     blocks: list[int]
+    shared: int  # tokens at the start of `content` that may be another's too
 
     def __init__(self, request: Request, limit: int, peak: int, need: int, urgent: bool) -> None:
         self.request = request

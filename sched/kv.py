@@ -90,10 +90,18 @@ class PrefixPool:
         self.chain_of: dict[int, int] = {}
         self.blocks_of: dict[int, dict[int, None]] = {}
         self.names: dict[tuple[int, Content], int] = {}
+        self.own_names = 0
 
-    def extend_chain(self, chain: list[int], content: Content, blocks: int) -> None:
-        """Name the first `blocks` full blocks of a content; `chain` holds those named so far."""
+    def extend_chain(self, chain: list[int], content: Content, blocks: int, shared: int) -> None:
+        """Name the first `blocks` full blocks of a content; `chain` holds those named so far.
+
+        Only the first `shared` tokens can be anybody else's too: a block beyond them gets a name of its own.
+        """
         for index in range(len(chain), blocks):
+            if index * self.block_size >= shared:
+                self.own_names -= 1
+                chain.append(self.own_names)
+                continue
             piece = _cut(content, index * self.block_size, (index + 1) * self.block_size)
             key = (chain[-1] if chain else 0, piece)
             chain.append(self.names.setdefault(key, len(self.names) + 1))
