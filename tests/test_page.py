@@ -4,6 +4,7 @@ import json
 import struct
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -28,6 +29,7 @@ from sched.page.results import MOST
 from sched.page.state import Shown, default_pair, query_of, shown_by
 from sched.page.titles import plain
 from sched.scenario import Scenario, preset, presets
+from sched.trace_store import store
 from sched.verdict import verdict
 from tests.conftest import ROOT
 
@@ -410,3 +412,16 @@ def test_the_verdict_fits_any_name_and_does_not_praise_a_draw() -> None:
     row["inversion_share"] = 0.003
     told = "".join(run.text for run in verdict({"backfill": found}, scenario, "backfill"))
     assert "less than 1 % of the waiting is inversion" in told
+
+
+def test_a_link_to_a_stored_trace_opens(monkeypatch: Any, tmp_path: Path) -> None:
+    rows = ["TIMESTAMP,ContextTokens,GeneratedTokens"]
+    rows += [f"2023-11-16 18:01:{second:02d}.5,{100 * second},9" for second in range(10, 40)]
+    digest = store("\n".join(rows).encode(), str(tmp_path))
+    monkeypatch.setenv("SCHED_STORE", str(tmp_path))
+    page = opened(v="1", scenario="blank", duration_s="60", trace__digest=digest)
+    assert not page.exception and not page.error
+    assert "30" in component(page, "cards")["trust"]
+    assert any("recorded trace" in one.value for one in page.caption)
+    page = opened(v="1", scenario="blank", trace__digest="0" * 64)
+    assert not page.exception and "not in the store" in page.error[0].value

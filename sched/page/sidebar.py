@@ -83,7 +83,11 @@ def _mode(now: Shown) -> None:
 def _traffic(scenario: Scenario, look: dict[str, int]) -> None:
     """Rates by class; size and share of the long prompts."""
     if not scenario.traffic:
-        st.caption("The requests of this scenario are written one by one.")
+        st.caption(
+            "The requests of this scenario are a recorded trace."
+            if scenario.trace
+            else "The requests of this scenario are written one by one."
+        )
         return
     for one in scenario.traffic:
         slider(("traffic", one.name, "rate_per_s"), f"{_named(one, look)}, requests/s")
