@@ -304,3 +304,35 @@ def test_a_link_full_of_markup_loads_nothing_and_runs_nothing(visit: Any, server
         )
         == 0
     )
+
+
+def test_a_first_visit_can_be_shared_as_it_stands(visit: Any) -> None:
+    first = visit()
+    first.until("__stage.playing")
+    first.key("Space")
+    first.page.wait_for_timeout(600)
+    first.fresh_data_after(lambda: first.page.get_by_label("Show First come as A").click())
+    first.page.locator(".st-key-share button").first.click()
+    first.until("location.search.includes('t=')")
+    first.idle()
+    link = first.page.locator(".stCode").inner_text().strip()
+    second = visit(link.partition("?")[2])
+    shown = "[__stage.t, __stage.head.titles, __stage.captions.map(c => c.textContent)]"
+    assert second.js(shown) == first.js(shown)
+
+
+def test_sharing_while_it_plays_takes_that_moment(visit: Any) -> None:
+    first = visit("v=1&t=20")
+    first.key("Space")
+    first.until("__stage.t > 20.5")
+    first.page.locator(".st-key-share button").first.click()
+    first.until("location.search.includes('t=2') && !location.search.includes('t=20&')")
+    assert first.js("__stage.playing")
+
+
+def test_a_moment_that_a_shorter_run_cuts_off_leaves_the_link(visit: Any) -> None:
+    first = visit("v=1&t=137&a=preemptive&b=fcfs", reduced_motion="reduce")
+    assert first.js("__stage.t") == 137
+    first.fresh_data_after(lambda: first.page.get_by_label("Show Priority + backfill as A").click())
+    first.until("Math.abs(new URLSearchParams(location.search).get('t') - __stage.t) < 1e-3")
+    assert first.js("__stage.t") < 130

@@ -73,6 +73,7 @@ class Stage {
     const first = this.seen === undefined;
     this.seen = true;
     if (first || head.number !== this.number) this.begin(head);
+    else if (this.t > this.end) this.settle();                          // the link must not keep a moment that is gone
     this.number = head.number;
     this.t = Math.min(this.t, this.end);
     this.resize();

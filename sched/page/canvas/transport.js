@@ -72,11 +72,7 @@ Object.assign(Stage.prototype, {
   },
 
   // After a jump the culprit beats three times, then is still.
-  beat() {
-    this.root.classList.remove("jumped");
-    void this.root.offsetWidth;
-    this.root.classList.add("jumped");
-  },
+  beat() { this.root.classList.remove("jumped"); void this.root.offsetWidth; this.root.classList.add("jumped"); },
 
   step(direction) {
     const world = this.worlds[this.narrow ? this.side : 0], { i, busy } = world.moment(this.t), starts = world.begin;
@@ -129,9 +125,8 @@ Object.assign(Stage.prototype, {
 
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
-    const card = /^(Digit|Numpad)([1-5])$/.exec(event.code)?.[2];
-    if (card) { event.preventDefault(); window.dispatchEvent(new CustomEvent("sched:card", { detail: { place: card - 1, side: event.shiftKey ? "B" : "A" } })); return; }
-    const act = {
+    const place = /^(?:Digit|Numpad)([1-5])$/.exec(event.code)?.[1] - 1, side = event.shiftKey ? "B" : "A";
+    const act = place >= 0 ? () => window.dispatchEvent(new CustomEvent("sched:card", { detail: { place, side } })) : {
       " ": () => this.play(!this.playing), ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1), PageDown: () => this.go(this.t + 1), PageUp: () => this.go(this.t - 1),
       Home: () => this.go(0), End: () => this.go(this.end), n: () => this.inversion(1), p: () => this.inversion(-1), w: () => this.worstWait(), f: () => this.nextUrgent(), b: () => this.wholeRun(),
       "[": () => this.setSpeed(SPEEDS[Math.max(0, SPEEDS.indexOf(this.speed) - 1)]), "]": () => this.setSpeed(SPEEDS[Math.min(2, SPEEDS.indexOf(this.speed) + 1)]),
@@ -157,8 +152,10 @@ Object.assign(Stage.prototype, {
     this.ganttCanvas.addEventListener("wheel", (event) => this.zoom(event), { passive: false });
     this.panels.forEach((panel) => this.overPanel(panel));
     const goto = (event) => { this.jump(event.detail.t); if (event.detail.focus) this.attend(event.detail.focus); this.root.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" }); };
-    window.addEventListener("sched:goto", goto);
-    this.unlisten = () => window.removeEventListener("sched:goto", goto);
+    const sharing = (event) => { if (event.target.closest?.(".st-key-share")) this.tell(); };
+    const over = new AbortController(), until = { capture: true, signal: over.signal };
+    for (const [name, act] of [["sched:goto", goto], ["pointerdown", sharing], ["keydown", sharing]]) window.addEventListener(name, act, until);
+    this.unlisten = () => over.abort();
   },
 
   drag(node, move) {
