@@ -4,7 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 from sched.fields import number_text, sentence
-from sched.laws import Clipped, ConstantLength, Dump, Length, UniformLength
+from sched.laws import MOST_TOKENS, Clipped, ConstantLength, Dump, Length, UniformLength
 from sched.parts import LONGEST_S
 from sched.sentences import quoted
 
@@ -170,8 +170,24 @@ def notes(scenario: "Scenario") -> list[tuple[str, str]]:
                 "engine.long_prefill_adaptive has no effect while engine.long_prefill_token_threshold is 0",
             )
         )
+    if engine.long_prefill_token_threshold and not engine.enable_chunked_prefill:
+        found += _uncut(scenario)
     found += _unused(scenario) + _mixes(scenario)
     return found
+
+
+def _uncut(scenario: "Scenario") -> list[tuple[str, str]]:
+    """The longest chunk cuts prompts in company only: alone, one above the budget waits for ever."""
+    engine, most = scenario.engine, [one.prompt for one in scenario.requests]
+    most += [longest(one.prompt) or MOST_TOKENS for one in scenario.traffic]
+    if max(most, default=0) <= engine.max_num_batched_tokens:
+        return []
+    text = (
+        f"engine.max_num_batched_tokens = {engine.max_num_batched_tokens} tokens: a longer prompt is cut by "
+        "engine.long_prefill_token_threshold only while other requests are there; alone it can never be "
+        "scheduled while engine.enable_chunked_prefill = false"
+    )
+    return [("engine.enable_chunked_prefill", text)]
 
 
 def _unused(scenario: "Scenario") -> list[tuple[str, str]]:

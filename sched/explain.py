@@ -18,6 +18,7 @@ from sched.log import Log
 from sched.model import NEVER, PS_PER_S, Outcome
 from sched.moments import RESOURCE_NAMES, cause_name, holders, moments
 from sched.occupancy import Bools
+from sched.remarks import why_refused
 from sched.scenario import Scenario
 from sched.sums import seconds
 from sched.supply import LEGITIMATE, QUANTUM
@@ -64,6 +65,7 @@ def _request(log: Log, request: int, scenario: Scenario) -> dict[str, Any]:
     def when(ps: int) -> float | None:
         return None if ps == NEVER else seconds(ps)
 
+    outcome = Outcome(int(log.outcome[request]))
     return {
         "id": listed.ids[request],
         "class": listed.class_names[int(listed.class_index[request])],
@@ -75,9 +77,10 @@ def _request(log: Log, request: int, scenario: Scenario) -> dict[str, Any]:
         "first_scheduled_s": when(int(log.first_scheduled_ps[request])),
         "first_token_s": when(int(log.first_token_ps[request])),
         "ended_s": when(int(log.ended_ps[request])),
-        "outcome": Outcome(int(log.outcome[request])).name.lower(),
+        "outcome": outcome.name.lower(),
         "preemptions": int(log.preemptions[request]),
         "recomputed_tokens": int(log.recomputed_tokens[request]),
+        **({"refusal": why_refused(log, request)} if outcome == Outcome.REFUSED else {}),
     }
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from sched.batch import Batch
 from sched.job import Job
 from sched.model import Outcome, Request
-from sched.policies.base import kept
 from sched.record import Recorder
+from sched.stops import closed_for_good, shut_to_lower, why_never
 from sched.workload import RequestList
 
 AFTER_ALL = 1 << 80
@@ -41,18 +41,13 @@ class Intake:
         self.has_timeouts = bool((listed.timeout_ps >= 0).any())
         self.announces = self.has_timeouts or batch.fair or batch.pool is not None
         machine, aside = batch.machine, batch.aside
-        self.closed_for_good = kept(aside, aside.kv_blocks) if aside else 0
-        self.shut_to_lower = aside is not None and (
-            kept(aside, aside.seats) >= machine.max_num_seqs
-            or (not aside.lend and aside.tokens >= machine.max_num_batched_tokens)
-        )
         self.answers_are_quoted = any(
             isinstance(name, tuple) for one in listed.segments or () for name, _ in one
         )
         """Growth then changes what the cache holds for those who wait, and so what they need."""
         # A request whose peak is at most this needs no closer look.
-        self.surely_fits = machine.kv_blocks - self.closed_for_good
-        if self.shut_to_lower or not machine.enable_chunked_prefill:
+        self.surely_fits = machine.kv_blocks - closed_for_good(aside)
+        if shut_to_lower(machine, aside) or not machine.enable_chunked_prefill:
             self.surely_fits = -1
 
     def take(self, now_ps: int) -> None:
@@ -80,17 +75,7 @@ class Intake:
 
     def _refuses(self, job: Job) -> bool:
         """Whether the request is empty, too long for the model, or could never be held to its end."""
-        machine, closed = self.batch.machine, 0 if job.urgent else self.closed_for_good
-        if job.known < 1 or job.known >= machine.max_model_len > 0:
-            return True
-        if not machine.refuse_infeasible:
-            return False
-        if job.peak > machine.kv_blocks - closed or (self.shut_to_lower and not job.urgent):
-            return True
-        first = job.known
-        if machine.long_prefill_token_threshold:
-            first = min(first, machine.long_prefill_token_threshold)
-        return not machine.enable_chunked_prefill and first > machine.max_num_batched_tokens
+        return bool(why_never(self.batch.machine, self.batch.aside, job.urgent, job.known, job.limit))
 
     def _announce(self, job: Job) -> None:
         """Whoever else must know of an arrival: the prefix cache, the clients' patience, fairness among

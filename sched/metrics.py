@@ -4,7 +4,6 @@ A value that does not exist is None and has a note, never NaN. Percentiles are n
 sample. Requests that arrive during the warm-up are simulated and left out of classes and tenants.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sched.inversion import Culprits, Inversion
 from sched.log import Ints, Log
 from sched.model import PS_PER_S, UNLIMITED_BLOCKS, Outcome
 from sched.occupancy import Bools, used_blocks
+from sched.remarks import Notes, note_what_is_missing, note_what_is_odd
 from sched.scenario import Scenario
 from sched.sums import exact_dot, exact_sum, five, seconds
 
@@ -25,10 +25,6 @@ OUTCOMES = {
     "shed": Outcome.SHED,
     "unfinished": Outcome.UNFINISHED,
 }
-BLIND = frozenset("static fcfs vtc dlpm drr drf article_drf sjf srpt edf slack hrrn quota".split())
-"""Policies whose order has no use for priority."""
-
-Notes = list[dict[str, str]]
 
 
 def summary(log: Log, scenario: Scenario, inversion: Inversion, *, with_blame: bool = True) -> dict[str, Any]:
@@ -59,8 +55,8 @@ def summary(log: Log, scenario: Scenario, inversion: Inversion, *, with_blame: b
         "inversion": _inversion(log, inversion, with_blame),
         "notes": notes,
     }
-    _note_what_is_missing(log, found, notes)
-    _note_what_is_odd(log, scenario, counted, notes)
+    note_what_is_missing(log, found, notes)
+    note_what_is_odd(log, counted, notes)
     return found
 
 
@@ -203,48 +199,3 @@ def _blamed(log: Log, culprits: Culprits, top: int) -> dict[str, Any]:
         if total[one]
     ]
     return {**{name: seconds(sum(parts)) for name, parts in kinds.items()}, "top_culprits": rows}
-
-
-WHY_MISSING = {
-    "makespan_s": "nothing finished",
-    "throughput.output_tokens_per_s": "nothing finished",
-    "throughput.requests_per_s": "nothing finished",
-    "kv_utilisation": "there is no limit on KV blocks, or nothing finished",
-    "batch_occupancy": "nothing finished",
-    "jain": "no tenant got a token",
-    "ttft_s": "no request of this class got a token",
-    "tpot_s": "no finished request of this class has a second token",
-    "e2e_s": "no request of this class finished",
-    "wait_s": "no request of this class was accepted",
-    "slo_attainment": "nothing was promised to this class",
-    "goodput_per_s": "nothing was promised to this class",
-    "inversion_share": "no request of this class waited",
-}
-
-
-def _note_what_is_missing(log: Log, found: Mapping[str, Any], notes: Notes) -> None:
-    """A note for every value that is None."""
-    flat = {name: found[name] for name in ("makespan_s", "kv_utilisation", "batch_occupancy", "jain")}
-    flat |= {f"throughput.{name}": value for name, value in found["throughput"].items()}
-    missing = {path: WHY_MISSING[path] for path, value in flat.items() if value is None}
-    for name, figures in found["classes"].items():
-        for key, value in figures.items():
-            if (value["max"] if isinstance(value, dict) else value) is None:
-                reason = WHY_MISSING[key] if figures["n"] else "no request of this class is counted"
-                missing[f"classes.{name}.{key}"] = reason
-    notes += [{"path": path, "text": reason} for path, reason in missing.items()]
-
-
-def _note_what_is_odd(log: Log, scenario: Scenario, counted: Bools, notes: Notes) -> None:
-    """What a reader should know before believing the figures."""
-    odd: dict[str, str] = {}
-    if log.stop_reason:
-        odd["requests"] = f"the run stopped early: {log.stop_reason}"
-    if len(np.unique(log.requests.priority)) > 1 and log.policy in BLIND:
-        odd[f"policies.{log.policy}"] = f"{log.policy} does not look at priority"
-    if not counted.all():
-        left_out = int((~counted).sum())
-        odd["warmup_s"] = f"{left_out} requests of the warm-up are not in classes and tenants"
-    if log.machine.enable_prefix_caching and log.requests.segments is not None:
-        odd["inversion"] = "blocks that are shared count in full for each of their holders"
-    notes += [{"path": path, "text": text} for path, text in odd.items()]

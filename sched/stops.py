@@ -1,9 +1,56 @@
-"""Why an engine that makes no progress stops, in words. It never spins."""
+"""What cannot go on, in words: a request that no state of the engine could serve, an engine that makes no
+progress.
+
+Such a request is refused when it comes, and such an engine stops; neither ever spins.
+"""
 
 from sched.batch import Batch
-from sched.model import PS_PER_S
+from sched.model import PS_PER_S, Machine, SetAside
+from sched.policies.base import kept
 
 _ROUNDS = 8
+
+
+def closed_for_good(aside: SetAside | None) -> int:
+    """Blocks that lower classes may never take."""
+    return kept(aside, aside.kv_blocks) if aside else 0
+
+
+def shut_to_lower(machine: Machine, aside: SetAside | None) -> str:
+    """Why lower classes can never run at all; "" if they can."""
+    if aside is None:
+        return ""
+    if kept(aside, aside.seats) >= machine.max_num_seqs:
+        return f"each of the {machine.max_num_seqs:,} seats is kept for others"
+    if not aside.lend and aside.tokens >= machine.max_num_batched_tokens:
+        return f"all {machine.max_num_batched_tokens:,} tokens of an iteration are kept for others"
+    return ""
+
+
+def why_never(machine: Machine, aside: SetAside | None, urgent: bool, prompt: int, limit: int) -> str:
+    """The two numbers that keep a request from ever running to its end; "" if it can.
+
+    `limit` are the tokens at which it ends; `urgent`: what is set aside is for it.
+    """
+    if prompt < 1:
+        return "its prompt has no token"
+    longest = machine.max_model_len
+    if prompt >= longest > 0:
+        return f"its prompt of {prompt:,} leaves no room below the context limit of {longest:,} tokens"
+    if not machine.refuse_infeasible:
+        return ""
+    peak, closed = machine.blocks(limit - 1), 0 if urgent else closed_for_good(aside)
+    if peak > machine.kv_blocks - closed:
+        kept_back = f", {closed:,} of them kept for others" if closed else ""
+        return f"it comes to need {peak:,} KV blocks of {machine.kv_blocks:,}{kept_back}"
+    if not urgent and (shut := shut_to_lower(machine, aside)):
+        return shut
+    first, budget = prompt, machine.max_num_batched_tokens
+    if machine.long_prefill_token_threshold:
+        first = min(first, machine.long_prefill_token_threshold)
+    if first > budget and not machine.enable_chunked_prefill:
+        return f"its first piece of {first:,} must be computed at once, an iteration has {budget:,} tokens"
+    return ""
 
 
 def stalled(batch: Batch, now_ps: int) -> str:

@@ -93,7 +93,7 @@ def story(told: Mapping[str, Any]) -> list[str]:
     request, causes = told["request"], told["causes"]
     name, wait = request["id"], told["wait_s"]
     if request["outcome"] == "refused":
-        return [f"{name} was refused on arrival: it can never fit."]
+        return [f"{name} was refused on arrival: {request['refusal']}."]
     if not wait:
         return [f"{name} was admitted the moment it came, at {request['arrival_s']:.2f} s."]
     lines = [f"{name} came at {request['arrival_s']:.2f} s and waited {duration(wait)} in all."]

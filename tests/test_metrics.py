@@ -12,10 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sched import Scenario, simulate
+from sched.explain import explain
 from sched.inversion import analyse
 from sched.log import Log
 from sched.metrics import summary
 from sched.model import PS_PER_S, Outcome
+from sched.remarks import why_refused
+from sched.story import story
 from sched.sums import exact_dot, exact_sum, five
 from tests.slow_inversion import batch_by_iteration
 from tests.strategies import small_scenarios
@@ -89,6 +92,62 @@ def test_a_refused_request_counts_against_the_promise_and_not_as_a_wait() -> Non
     assert found["requests"]["refused"] == 1 and log.outcome[1] == Outcome.REFUSED
     assert found["classes"]["x"]["slo_attainment"] == 0.5
     assert found["classes"]["x"]["wait_s"]["max"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("engine", "policies", "words"),
+    [
+        ({}, {"fcfs": {}}, "it comes to need 61 KV blocks of 40"),
+        (
+            {"kv_blocks": 70},
+            {"rescue": {"kv": 0.5, "lend": False}},
+            "it comes to need 61 KV blocks of 70, 35 of them kept for others",
+        ),
+        (
+            {"max_model_len": 60},
+            {"fcfs": {}},
+            "its prompt of 60 leaves no room below the context limit of 60 tokens",
+        ),
+        (
+            {"kv_blocks": 90},
+            {"rescue": {"kv": 0, "seats": 1, "lend": False}},
+            "each of the 1 seats is kept for others",
+        ),
+        (
+            {"kv_blocks": 90, "max_num_batched_tokens": 64},
+            {"rescue": {"kv": 0, "tokens": 1, "lend": False}},
+            "all 64 tokens of an iteration are kept for others",
+        ),
+    ],
+)
+def test_a_refusal_names_the_two_numbers(
+    engine: dict[str, Any], policies: dict[str, Any], words: str
+) -> None:
+    listed = [
+        {"id": "fits", "prompt": 2, "output": 2},
+        {"id": "never", "priority": 1, "prompt": 60, "output": 2},
+    ]
+    scenario = seats(listed, policies=policies)
+    scenario = scenario.changed(engine=scenario.engine.changed(**engine))
+    log, found = measured(scenario, next(iter(policies)))
+    assert log.outcome.tolist() == [Outcome.FINISHED, Outcome.REFUSED]
+    note = {"path": "requests.refused", "text": f"1 of 2 requests can never run; of never: {words}"}
+    assert note in found["notes"]
+    told = explain(log, analyse(log), "never", scenario, simulate)
+    assert story(told) == [f"never was refused on arrival: {words}."]
+
+
+def test_who_could_run_has_no_reason_against_it() -> None:
+    log, found = measured(seats([{"id": "fits", "prompt": 2, "output": 2}]))
+    assert why_refused(log, 0) == "" and "requests.refused" not in {note["path"] for note in found["notes"]}
+
+
+@pytest.mark.parametrize(("blocks", "reason"), [("unlimited", "there is no limit"), (1, "nothing finished")])
+def test_the_missing_use_of_memory_has_the_reason_that_holds(blocks: int | str, reason: str) -> None:
+    scenario = seats([{"id": "a", "prompt": 2, "output": 2}])
+    _, found = measured(scenario.changed(engine=scenario.engine.changed(kv_blocks=blocks)))
+    text = next(note["text"] for note in found["notes"] if note["path"] == "kv_utilisation")
+    assert text.startswith(reason)
 
 
 def test_what_does_not_exist_is_none_with_a_reason() -> None:

@@ -208,6 +208,17 @@ NOTED: list[tuple[dict[str, Any], str, str]] = [
         "engine.max_num_batched_tokens",
         "not above the 64 seats",
     ),
+    (
+        {
+            **request(prompt=65),
+            "engine": {
+                **{"enable_chunked_prefill": False, "long_prefill_token_threshold": 8},
+                **{"max_num_batched_tokens": 64, "max_num_seqs": 4},
+            },
+        },
+        "engine.enable_chunked_prefill",
+        "alone it can never be scheduled",
+    ),
     ({**request(), "tenants": {"web": {"weight": 2}}}, "tenants.web", "no request belongs to this tenant"),
     ({**request(), "classes": {"web": {}}}, "classes.web", "no request belongs to this class"),
     (traffic(tenants={"a": 0.6, "b": 0.8}), "traffic.chat.tenants", "scaled to a 0.429, b 0.571"),
@@ -222,6 +233,12 @@ def test_what_is_probably_not_meant_is_noted(data: dict[str, Any], path: str, wo
 
 def test_a_sound_scenario_has_no_notes() -> None:
     assert Scenario(**request()).notes() == []
+    whole = {
+        "enable_chunked_prefill": False,
+        "long_prefill_token_threshold": 8,
+        "max_num_batched_tokens": 512,
+    }
+    assert Scenario(**request(prompt=512), engine=whole).notes() == []
 
 
 def test_a_scenario_cannot_be_changed_in_place() -> None:
