@@ -12,17 +12,21 @@ import tomli_w
 from sched.fields import ScenarioError
 from sched.plain import Plain, plain
 from sched.scenario import SCHEMA, Scenario
+from sched.sentences import value_text
 
 MIGRATIONS: dict[int, Callable[[Plain], Plain]] = {}
 """From a schema version to the next; the first version has nothing before it."""
 
 MOST_BYTES = 50_000_000
+TOO_MANY_DIGITS = "a number in it has too many digits to be read"
 
 
 def migrated(data: Mapping[str, Any], version: Any, what: str) -> Plain:
     """The data in today's schema. Raises in words when it is of a newer one."""
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise ScenarioError(f"{what} = {version}: must be a whole number from 1 to {SCHEMA}", what)
+        raise ScenarioError(
+            f"{what} = {value_text(version)}: must be a whole number from 1 to {SCHEMA}", what
+        )
     if version > SCHEMA:
         raise ScenarioError(
             f"{what} = {version}: made by a newer Sched Lab; this one reads up to {SCHEMA}, so update it",
@@ -47,8 +51,10 @@ def toml_data(text: str, name: str = "the text") -> Plain:
     """Plain data from TOML. Raises ScenarioError with the line when it is no TOML."""
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, ValueError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise ScenarioError(f"{name} is not valid TOML: {error}") from None
+    except ValueError:
+        raise ScenarioError(f"{name}: {TOO_MANY_DIGITS}") from None
     except RecursionError:
         raise ScenarioError(f"{name} is not valid TOML: it is nested too deeply") from None
 
@@ -68,14 +74,19 @@ def json_data(text: str, name: str = "the text") -> Any:
         return json.loads(text, object_pairs_hook=_without_twins)
     except json.JSONDecodeError as error:
         raise ScenarioError(f"{name} is not valid JSON: {error}") from None
+    except ScenarioError:
+        raise
+    except ValueError:
+        raise ScenarioError(f"{name}: {TOO_MANY_DIGITS}") from None
     except RecursionError:
         raise ScenarioError(f"{name} is not valid JSON: it is nested too deeply") from None
 
 
 def from_text(text: str, name: str = "the text") -> Scenario:
-    """A scenario from TOML or JSON text; JSON begins with a brace."""
+    """A scenario from TOML or JSON text; JSON begins with a brace or comes from a file that is named so."""
     text = text.removeprefix("\ufeff")
-    data = json_data(text, name) if text.lstrip().startswith("{") else toml_data(text, name)
+    is_json = text.lstrip().startswith("{") or name.lower().endswith(".json")
+    data = json_data(text, name) if is_json else toml_data(text, name)
     if isinstance(data, dict):
         data.pop("revision", None)
     return from_plain(data)

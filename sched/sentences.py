@@ -11,6 +11,8 @@ from pydantic import ValidationError
 from pydantic_core import PydanticCustomError
 
 KEYS = ("name", "id")
+LONG_WORD = re.compile(r"(\S{80})\S{220,}?([:;,]?)(?=\s|$)")
+"""Such as a key that somebody pasted by mistake: only its beginning is told."""
 
 
 class ScenarioError(ValueError):
@@ -20,7 +22,8 @@ class ScenarioError(ValueError):
     """
 
     def __init__(self, sentence: str, path: str = "") -> None:
-        # A sentence is one line, whatever is in the text that it quotes.
+        # A sentence is one line that can be read, whatever is in the text that it quotes.
+        sentence = LONG_WORD.sub(r"\1…\2", sentence)
         super().__init__("".join(_visible(letter) for letter in sentence))
         self.path = path
 

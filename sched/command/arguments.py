@@ -66,6 +66,8 @@ def named(name: str) -> Scenario:
             return from_text(sys.stdin.buffer.read().decode("utf-8"), "standard input")
         except UnicodeDecodeError:
             raise ScenarioError("standard input: must be UTF-8 text") from None
+    if not name:
+        raise ScenarioError("scenario: name a preset, a TOML or JSON file, or - for standard input")
     if len(name) < 1000 and Path(name).is_dir():
         raise ScenarioError(f"{name}: is a folder; name a scenario file in it")
     if len(name) < 1000 and ("/" in name or "\\" in name):
