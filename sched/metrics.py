@@ -12,7 +12,7 @@ from sched.inversion import Culprits, Inversion
 from sched.log import Ints, Log
 from sched.model import PS_PER_S, UNLIMITED_BLOCKS, Outcome
 from sched.occupancy import Bools, used_blocks
-from sched.remarks import Notes, note_what_is_missing, note_what_is_odd
+from sched.remarks import Notes, note_what_is_missing, note_what_is_odd, note_what_was_read
 from sched.scenario import Scenario
 from sched.sums import exact_dot, exact_sum, five, seconds
 
@@ -35,6 +35,7 @@ def summary(log: Log, scenario: Scenario, inversion: Inversion, *, with_blame: b
     none saves the work.
     """
     notes: Notes = [{"path": path, "text": text} for path, text in scenario.notes()]
+    note_what_was_read(scenario, notes)
     counted = np.asarray(log.requests.arrival_ps >= round(scenario.warmup_s * PS_PER_S))
     window_s = scenario.duration_s - scenario.warmup_s
     makespan_ps = int(log.ended_ps[log.outcome == Outcome.FINISHED].max(initial=-1))

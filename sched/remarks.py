@@ -8,7 +8,9 @@ import numpy as np
 from sched.log import Log
 from sched.model import UNLIMITED_BLOCKS, Outcome
 from sched.occupancy import Bools
+from sched.scenario import Scenario
 from sched.stops import why_never
+from sched.words import count
 
 BLIND = frozenset("static fcfs vtc dlpm drr drf article_drf sjf srpt edf slack hrrn quota".split())
 """Policies whose order has no use for priority."""
@@ -29,6 +31,20 @@ WHY_MISSING = {
     "goodput_per_s": "nothing was promised to this class",
     "inversion_share": "no request of this class waited",
 }
+
+
+def note_what_was_read(scenario: Scenario, notes: Notes) -> None:
+    """What a recorded trace did not give to the run, and what was taken for granted in it."""
+    if scenario.trace is None:
+        return
+    from sched.traces import of_scenario  # reads Parquet: only a replay waits for it, and it has been read
+
+    report = of_scenario(scenario.trace, scenario.urgency).report
+    texts = list(report["assumed"])
+    if report["dropped"]:
+        first, number = report["dropped"][0], len(report["dropped"])
+        texts.insert(0, f"left out of it: {count(number, 'line')}; line {first['line']}: {first['reason']}")
+    notes += [{"path": "trace", "text": text} for text in texts]
 
 
 def note_what_is_missing(log: Log, found: Mapping[str, Any], notes: Notes) -> None:

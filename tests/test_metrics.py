@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -135,6 +136,17 @@ def test_a_refusal_names_the_two_numbers(
     assert note in found["notes"]
     told = explain(log, analyse(log), "never", scenario, simulate)
     assert story(told) == [f"never was refused on arrival: {words}."]
+
+
+def test_what_a_trace_left_out_is_said_beside_the_figures(tmp_path: Path) -> None:
+    file = tmp_path / "recorded.csv"
+    file.write_text("arrival,prompt,output,id\n3,2,2,a\n1,2,2,a\n2,0,2,b\n")
+    _, found = measured(seats([], trace={"file": str(file)}))
+    assert found["requests"]["arrived"] == 2
+    told = [note["text"] for note in found["notes"] if note["path"] == "trace"]
+    assert told[0] == "left out of it: 1 line; line 4: prompt is 0 tokens"
+    assert "1 repeated id renamed; the records are all kept" in told
+    assert "no priorities are recorded: every request has priority 0" in told
 
 
 def test_who_could_run_has_no_reason_against_it() -> None:
