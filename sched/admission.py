@@ -150,9 +150,11 @@ def _closed(batch: Batch, aside: SetAside) -> tuple[int, int]:
 
 
 def urgent_blocks(batch: Batch) -> int:
-    """Blocks that the urgent hold in this iteration; under the peak gate: that they were promised."""
+    """Blocks that the urgent hold in this iteration, shared ones once; under the peak gate, their promise."""
     if batch.machine.gate == "peak":
         return batch.urgent_promised
+    if batch.pool:
+        return len({block for job in batch.running if job.urgent for block in job.blocks})
     straight = batch.urgent_straight
     return batch.urgent_held + (straight.held(batch.iteration) if straight.count else 0)
 
@@ -208,8 +210,10 @@ def _enough(batch: Batch, job: Job, hits: list[int], holders: list[Job]) -> list
         if len(chosen) == len(holders):
             return None
         if batch.policy.only_loans and aside:
-            on_loan = need > room and lower > machine.kv_blocks - aside.kv_blocks
-            if not on_loan and (seats > 0 or lower_seats <= machine.max_num_seqs - aside.seats):
+            # Everything that is short must be on loan: else a refusal could end by what others merely grow.
+            if need > room and lower <= machine.kv_blocks - aside.kv_blocks:
+                return None
+            if seats <= 0 and lower_seats <= machine.max_num_seqs - aside.seats:
                 return None
         holder = holders[len(chosen)]
         chosen.append(holder)

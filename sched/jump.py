@@ -4,6 +4,7 @@ change.
 
 from math import sqrt
 
+from sched.admission import urgent_blocks
 from sched.batch import Batch
 from sched.kv import last_true
 from sched.policies.base import kept
@@ -19,9 +20,11 @@ def last_that_fits(batch: Batch, last: int) -> int:
     if aside is None or not aside.guard_growth:
         return straight.fits_until(iteration, last, blocks)
 
+    urgent_now, straight_now = urgent_blocks(batch), batch.urgent_straight.held(iteration)
+
     def fits(number: int) -> bool:
-        urgent = batch.urgent_held + batch.urgent_straight.held(number)
-        idle = aside.kv_blocks - (batch.urgent_promised if batch.by_peak else urgent)
+        grown = 0 if batch.by_peak else batch.urgent_straight.held(number) - straight_now
+        idle = aside.kv_blocks - urgent_now - grown
         return straight.held(number) + kept(aside, max(0, idle)) <= blocks
 
     return last_true(fits, iteration, last)
@@ -49,12 +52,12 @@ def _loans_stand_until(batch: Batch, last: int) -> int:
     if not aside or batch.by_peak or not batch.queue.head(batch.now_ps).urgent:
         return last
 
-    def lent(number: int) -> int:
-        lower = batch.straight.held(number) - batch.urgent_straight.held(number)
-        return lower + batch.explicit_held - batch.urgent_held - (batch.kv_blocks - aside.kv_blocks)
+    def lower(number: int) -> int:
+        return batch.straight.held(number) - batch.urgent_straight.held(number)
 
-    now = max(0, lent(batch.iteration))
-    return last_true(lambda number: lent(number) <= now, batch.iteration, last)
+    now = batch.used() - urgent_blocks(batch) - (batch.kv_blocks - aside.kv_blocks)
+    most = lower(batch.iteration) - min(now, 0)
+    return last_true(lambda number: lower(number) <= most, batch.iteration, last)
 
 
 def replay(batch: Batch, iteration: int, count: int) -> None:

@@ -155,8 +155,8 @@ def _guarded_in_walk(batch: Batch, granted: dict[Job, int]) -> int:
     aside, size = batch.aside, batch.machine.block_size
     if aside is None or not aside.guard_growth:
         return 0
-    held = batch.urgent_promised
-    if batch.machine.gate != "peak":
+    held = urgent_blocks(batch)
+    if not batch.by_peak and batch.pool is None:
         held = batch.urgent_held
         for job in batch.running:
             if job.urgent and job.straight:

@@ -498,7 +498,7 @@ class Engine:
             urgent = [other for other in self.running if not self.is_lower(other)]
             lent_blocks = self.held(lower, urgent) > self.machine.kv_blocks - self.kept_blocks
             lent_seats = len(lower) > self.machine.max_num_seqs - self.kept_seats
-            on_loan = (no_blocks and lent_blocks) or (no_seat and lent_seats)
+            on_loan = (lent_blocks or not no_blocks) and (lent_seats or not no_seat)
             if self.policy == "rescue" and not on_loan:
                 return None
             if len(leave) == len(candidates):
