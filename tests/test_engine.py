@@ -231,6 +231,20 @@ def test_what_is_kept_for_a_level_is_kept_in_either_direction(lend: bool) -> Non
     assert digest(simulate(low, "rescue")) == digest(simulate(high, "rescue"))
 
 
+@pytest.mark.parametrize(("asked", "start_s", "evicted"), [(6, 1, [1]), (7, 20, []), (8, 20, [])])
+def test_only_loans_are_taken_back_and_none_where_they_are_too_little(
+    asked: int, start_s: int, evicted: list[int]
+) -> None:
+    # Two lower ones hold 4 blocks of 10 each, 3 of them beyond the 5 unreserved. Without the newer, 6 are
+    # free and nothing is on loan any more: whoever asks for 7 waits until both have ended.
+    lower = {"arrival_s": 0.0, "prompt": 301, "output": 20, "priority": 1}
+    asks = {"arrival_s": 1.0, "prompt": 100 * asked - 99, "output": 2, "priority": 0}
+    whole = scenario([lower, lower, asks], kv_blocks=10, block_size=100)
+    log = simulate(whole.changed(policies={"rescue": {"kv": 0.5}}), "rescue")
+    assert log.first_scheduled_ps[2] == start_s * PS_PER_S
+    assert log.preempted.victim.tolist() == evicted
+
+
 def test_what_can_never_fit_is_refused_and_the_rest_goes_on() -> None:
     requests = [
         {"arrival_s": 0.0, "prompt": 60, "output": 40},
