@@ -1,6 +1,7 @@
 """Ageing: waiting earns urgency."""
 
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 from sched.model import PS_PER_S, Request, Setting
@@ -34,20 +35,27 @@ class Aging(Policy):
         self.threshold_ps = options.threshold_s and int(Fraction(repr(options.threshold_s)) * PS_PER_S)
         self.floor = None if options.floor is None else Fraction(repr(options.floor)) * scene.sign
         self.moving = bool(self.threshold_ps) or self.floor is not None
+        # Ranks are only compared: one common denominator keeps them exact integers.
+        self.unit = lcm(self.credit.denominator, 1 if self.floor is None else self.floor.denominator)
+        self.unit_per_ps = int(self.credit * self.unit)
+        self.lowest = None if self.floor is None else int(self.floor * self.unit)
 
     def rank(self, request: Request, since_ps: int, now_ps: int) -> Rank:
         if not self.moving:
             # All credits grow alike, so the order of two who wait never changes: compare at time zero.
             level = request.priority * self.credit.denominator + since_ps * self.credit.numerator
             return (level, request.arrival_ps, request.id)
-        waited_ps = now_ps - since_ps
-        earned = waited_ps // self.threshold_ps if self.threshold_ps else waited_ps * self.credit
-        reached = request.priority - earned
-        return (reached if self.floor is None else max(reached, min(self.floor, request.priority)),
-                request.arrival_ps, request.id)  # fmt: skip
+        waited_ps, level = now_ps - since_ps, request.priority * self.unit
+        threshold_ps = self.threshold_ps
+        reached = level - (
+            waited_ps // threshold_ps * self.unit if threshold_ps else waited_ps * self.unit_per_ps
+        )
+        if self.lowest is not None and reached < self.lowest:
+            reached = min(self.lowest, level)
+        return (reached, request.arrival_ps, request.id)
 
     def stands_until_ps(self, request: Request, since_ps: int, now_ps: int) -> int | None:
-        if self.floor is not None and self.rank(request, since_ps, now_ps)[0] <= self.floor:
+        if self.lowest is not None and self.rank(request, since_ps, now_ps)[0] <= self.lowest:
             return None
         if self.threshold_ps:
             return since_ps + ((now_ps - since_ps) // self.threshold_ps + 1) * self.threshold_ps
