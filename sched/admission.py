@@ -169,6 +169,8 @@ def _hits(batch: Batch, job: Job) -> list[int]:
 
 def _displace_for(batch: Batch, job: Job, hits: list[int]) -> bool:
     """Evict the first of those whom this request may displace until it fits; all or nothing."""
+    if batch.policy.only_loans and not job.urgent:
+        return False
     displaces = batch.policy.displaces
     keyed = [
         (key, holder)
