@@ -26,7 +26,7 @@ import numpy as np
 from sched.log import Ints, Log
 from sched.occupancy import Bools, Timeline, expand, groups
 from sched.supply import CODE_OF_BITS, LEGITIMATE, Codes, Demand, Levels, Supply, Three, bits
-from sched.waits import ARRIVAL_ORDER, Waits, needed_blocks, needed_tokens, queue_order
+from sched.waits import Waits, goes_by_arrival, needed_blocks, needed_tokens, queue_order
 
 PAIRS_AT_ONCE = 300_000
 """Pairs of a waiting request and a moment that are looked at together; bounds the memory."""
@@ -94,7 +94,7 @@ def cause_runs(log: Log, time: Timeline, levels: Levels, there: Supply, found: W
         left=left,
         right=right,
         edges=edges,
-        by_arrival=log.policy in ARRIVAL_ORDER and len(levels.priority) > 1,
+        by_arrival=goes_by_arrival(log.policy) and len(levels.priority) > 1,
         there=there,
         most=there.over(edges, is_most=True),
         least=there.over(edges, is_most=False),

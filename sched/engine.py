@@ -12,6 +12,7 @@ from typing import Any
 import simpy
 
 from sched.cost import IterationCost, iteration_cost, machine
+from sched.intake import AFTER_ALL
 from sched.log import Log
 from sched.model import NEVER, PS_PER_S, Machine
 from sched.policies import POLICIES
@@ -22,7 +23,9 @@ from sched.server import Server
 from sched.workload import RequestList, requests
 
 
-def simulate(scenario: Scenario, policy: str, request_list: RequestList | None = None) -> Log:
+def simulate(
+    scenario: Scenario, policy: str, request_list: RequestList | None = None, longest_jump: int = AFTER_ALL
+) -> Log:
     """Run one policy over the scenario's requests (or over these) and return what happened.
 
     The same scenario gives the same log, bit for bit. `policy` is a key of POLICIES; its settings are the
@@ -41,7 +44,7 @@ def simulate(scenario: Scenario, policy: str, request_list: RequestList | None =
     horizon_ps = NEVER
     if scenario.drain_s is not None:
         horizon_ps = int((Fraction(repr(scenario.duration_s)) + Fraction(repr(scenario.drain_s))) * PS_PER_S)
-    return run(listed, resolved, iteration_cost(scenario), rules, horizon_ps)
+    return run(listed, resolved, iteration_cost(scenario), rules, horizon_ps, longest_jump)
 
 
 def settings_of(scenario: Scenario, policy: str) -> Any:
@@ -51,11 +54,19 @@ def settings_of(scenario: Scenario, policy: str) -> Any:
 
 
 def run(
-    listed: RequestList, resolved: Machine, cost: IterationCost, policy: Policy, horizon_ps: int = NEVER
+    listed: RequestList,
+    resolved: Machine,
+    cost: IterationCost,
+    policy: Policy,
+    horizon_ps: int = NEVER,
+    longest_jump: int = AFTER_ALL,
 ) -> Log:
-    """Run a policy over a request list on a machine. Times in picoseconds; NEVER: until all have ended."""
+    """Run a policy over a request list on a machine. Times in picoseconds; NEVER: until all have ended.
+
+    `longest_jump` bounds the iterations taken at once; whatever it is, the same happens.
+    """
     recorder = Recorder(listed)
-    server = Server(listed, resolved, cost, policy, recorder, horizon_ps)
+    server = Server(listed, resolved, cost, policy, recorder, horizon_ps, longest_jump)
     collecting = gc.isenabled()
     # Nothing here makes reference cycles; the collector would only walk the live requests again and again.
     gc.disable()

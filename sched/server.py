@@ -29,11 +29,12 @@ class Server:
 
     def __init__(
         self, listed: RequestList, machine: Machine, cost: IterationCost, policy: Policy, recorder: Recorder,
-        horizon_ps: int,
+        horizon_ps: int, longest_jump: int = AFTER_ALL,
     ) -> None:  # fmt: skip
         self.machine, self.cost, self.recorder, self.policy = machine, cost, recorder, policy
         self.batch = Batch(machine, policy, recorder)
         self.intake = Intake(listed, self.batch, recorder)
+        self.longest_jump = longest_jump
         self.horizon_ps: float = inf if horizon_ps == NEVER else horizon_ps
         self.now_ps = self.iteration = self.flying = self.jumps = 0
         self.inbox: list[int] = []
@@ -106,7 +107,7 @@ class Server:
                 if self.policy.moving:
                     changes = batch.queue.stands_until_ps(self.now_ps)  # type: ignore[union-attr]
                     soonest = soonest if changes is None else min(soonest, changes)
-            count = last - iteration + 1
+            count = min(last - iteration + 1, self.longest_jump)
             if soonest < AFTER_ALL and count > 1:
                 count = iterations_until(int(soonest) - self.now_ps, first, step, count)
             # A decoder takes at most a block every `size` iterations and one more: often enough to know.

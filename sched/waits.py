@@ -7,9 +7,12 @@ import numpy as np
 from sched.log import Ints, Log
 from sched.model import Outcome, RefusalCode, StayEnd
 from sched.occupancy import ceil_div, latest, peak_blocks
+from sched.policies import POLICIES
 
-ARRIVAL_ORDER = frozenset({"fcfs", "static", "vtc"})
-"""Policies whose queue goes by arrival; the others are read as (priority, arrival, id)."""
+
+def goes_by_arrival(policy: str) -> bool:
+    """Whether the policy's queue is read by arrival; those of the others as (priority, arrival, id)."""
+    return POLICIES[policy].arrival_order or POLICIES[policy].fair
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +75,7 @@ def queue_order(log: Log, found: Waits) -> Ints:
         by_id = np.empty(len(ids), dtype=np.int64)
         by_id[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
         tie = by_id[found.request]
-    if log.policy not in ARRIVAL_ORDER:
+    if not goes_by_arrival(log.policy):
         return np.lexsort((tie, arrival, log.requests.priority[found.request]))
     if log.policy != "fcfs":
         return np.lexsort((found.request, arrival))
