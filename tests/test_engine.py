@@ -294,3 +294,21 @@ def test_requests_that_evict_each_other_for_ever_stop_with_the_reason() -> None:
     log = simulate(one, "backfill")
     assert log.stop_reason.startswith("livelock at ")
     assert log.iterations < 1000
+
+
+def test_evictions_beside_one_who_decodes_are_no_livelock() -> None:
+    # As above in blocks a thousand times as large, beside one that needs a single block to its end.
+    large = 1024
+    requests: list[dict[str, Any]] = [
+        {"arrival_s": 0.0, "prompt": prompt, "output": output, "priority": level}
+        for prompt, output, level in ((1, 1000, 0), (117 * large, 3, 1), (127 * large, 3, 1))
+    ]
+    engine: dict[str, Any] = {
+        "kv_blocks": 40,
+        "block_size": 4 * large,
+        "max_num_batched_tokens": 39 * large + 1,
+    }
+    engine |= {"gate": "first_chunk", "long_prefill_token_threshold": 17 * large, "watermark": 0.1}
+    log = simulate(scenario(requests, "backfill", **engine), "backfill")
+    assert log.outcome.tolist() == [Outcome.FINISHED, Outcome.UNFINISHED, Outcome.UNFINISHED]
+    assert log.stop_reason.startswith("livelock at ") and log.ended_ps[0] == 1000 * PS_PER_S
