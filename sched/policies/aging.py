@@ -1,11 +1,10 @@
 """Ageing: waiting earns urgency."""
 
-from fractions import Fraction
 from math import lcm
 from typing import Any
 
 from sched.model import PS_PER_S, Request, Setting
-from sched.policies.base import MISFIT, Policy, Rank, Scene
+from sched.policies.base import MISFIT, Policy, Rank, Scene, as_written
 
 
 class Aging(Policy):
@@ -30,10 +29,9 @@ class Aging(Policy):
 
     def __init__(self, options: Any, scene: Scene) -> None:
         super().__init__(options, scene)
-        self.misfit = options.misfit
-        self.credit = Fraction(repr(options.per_s)) / PS_PER_S
-        self.threshold_ps = options.threshold_s and int(Fraction(repr(options.threshold_s)) * PS_PER_S)
-        self.floor = None if options.floor is None else Fraction(repr(options.floor)) * scene.sign
+        self.credit = as_written(options.per_s) / PS_PER_S
+        self.threshold_ps = options.threshold_s and int(as_written(options.threshold_s) * PS_PER_S)
+        self.floor = None if options.floor is None else as_written(options.floor) * scene.sign
         self.moving = bool(self.threshold_ps) or self.floor is not None
         # Ranks are only compared: one common denominator keeps them exact integers.
         self.unit = lcm(self.credit.denominator, 1 if self.floor is None else self.floor.denominator)
@@ -41,15 +39,13 @@ class Aging(Policy):
         self.lowest = None if self.floor is None else int(self.floor * self.unit)
 
     def rank(self, request: Request, since_ps: int, now_ps: int) -> Rank:
+        level, waited_ps = request.priority * self.unit, now_ps - since_ps
         if not self.moving:
             # All credits grow alike, so the order of two who wait never changes: compare at time zero.
-            level = request.priority * self.credit.denominator + since_ps * self.credit.numerator
-            return (level, request.arrival_ps, request.id)
-        waited_ps, level = now_ps - since_ps, request.priority * self.unit
-        threshold_ps = self.threshold_ps
-        reached = level - (
-            waited_ps // threshold_ps * self.unit if threshold_ps else waited_ps * self.unit_per_ps
-        )
+            return (level + since_ps * self.unit_per_ps, request.arrival_ps, request.id)
+        reached = level - waited_ps * self.unit_per_ps
+        if self.threshold_ps:
+            reached = level - waited_ps // self.threshold_ps * self.unit
         if self.lowest is not None and reached < self.lowest:
             reached = min(self.lowest, level)
         return (reached, request.arrival_ps, request.id)

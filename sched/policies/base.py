@@ -69,6 +69,7 @@ class Policy:
     def __init__(self, options: Any, scene: Scene) -> None:
         self.options = options
         self.scene = scene
+        self.misfit = getattr(options, "misfit", self.misfit)
 
     def rank(self, request: Request, since_ps: int, now_ps: int) -> Rank:
         """Who goes first: the smallest. `since_ps` is the arrival, or the last eviction."""

@@ -34,7 +34,6 @@ class Rescue(Policy):
         super().__init__(options, scene)
         machine = scene.machine
         level = scene.most_urgent if options.for_priority is None else options.for_priority * scene.sign
-        self.misfit = options.misfit
         self.displaces_for_waiters = self.only_loans = options.lend
         self.set_aside = SetAside(
             level,

@@ -26,7 +26,6 @@ class Vtc(Policy):
 
     def __init__(self, options: Any, scene: Scene) -> None:
         super().__init__(options, scene)
-        self.misfit = options.misfit
         shares = {tenant: 1 / weight for tenant, weight in scene.weights.items()}
         prompt, output = as_written(options.prompt_weight), as_written(options.output_weight)
         # Counters are only compared: one common denominator keeps them exact integers.
