@@ -650,8 +650,10 @@ def run(
         if not events:
             stop_reason = "stalled" if horizon_ps is None and (engine.waiting or engine.running) else ""
             break
-        engine.now = min(events)
+        engine.now = min(events) if horizon_ps is None else min(*events, horizon_ps)
     for job in coming:
         # Nobody decided about it any more, but what can never run is refused on arrival.
         engine.arrive(job)
+    # Whoever came and gave up while the last iteration ran has given up, as those who were there before.
+    engine.time_out()
     return Result({job.id: job for job in jobs}, iterations, stop_reason, [job.id for job in engine.waiting])

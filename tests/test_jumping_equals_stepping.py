@@ -321,6 +321,15 @@ def test_a_time_out_inside_the_iteration_of_the_arrival_is_seen() -> None:
     assert log.ended_ps.tolist() == [12 * PS_PER_S, 6 * PS_PER_S]
 
 
+def test_a_time_out_in_the_last_iteration_before_the_end_is_seen() -> None:
+    # The run is cut off at 4 s, inside an iteration that ends at 6 s; the client came at 3.5 and left at 4.5.
+    engine = {"iteration_s": 3.0, "max_num_seqs": 1}
+    whole = small("fcfs", {}, engine, (0.0, 4, 9, 0), (3.5, 4, 3, 0, 1.0), (3.5, 4, 3, 0))
+    log = assert_same(whole.changed(duration_s=4.0, drain_s=0.0), "fcfs")
+    assert log.outcome.tolist() == [Outcome.UNFINISHED, Outcome.TIMED_OUT, Outcome.UNFINISHED]
+    assert log.ended_ps.tolist() == [-1, 6 * PS_PER_S, -1]
+
+
 def test_a_token_slice_binds_with_prefix_caching_too() -> None:
     engine = {"kv_blocks": 15, "block_size": 4, "max_num_batched_tokens": 5, "enable_prefix_caching": True}
     values = {"kv": 0.0, "tokens": 0.2, "lend": False}
