@@ -330,6 +330,16 @@ def test_a_time_out_in_the_last_iteration_before_the_end_is_seen() -> None:
     assert log.ended_ps.tolist() == [-1, 6 * PS_PER_S, -1]
 
 
+def test_a_tenant_is_not_charged_for_the_token_that_nobody_heard() -> None:
+    # A has been charged its prompt of 3 and the token of 1 s, and B was lifted to that when it came; the
+    # token of 2 s is ignored. So both stand at 5 then, and r1 goes before r2 by its name.
+    whole = small("vtc", {}, {"max_num_seqs": 1}, (0.0, 3, 3, 0, 1.5), (0.5, 1, 1), (0.5, 2, 2))
+    owned = tuple(one.changed(tenant=who) for one, who in zip(whole.requests, "AAB", strict=True))
+    log = assert_same(whole.changed(requests=owned), "vtc")
+    assert log.emitted_tokens.tolist() == [1, 1, 2]
+    assert (log.ended_ps // PS_PER_S).tolist() == [2, 3, 5]
+
+
 def test_a_token_slice_binds_with_prefix_caching_too() -> None:
     engine = {"kv_blocks": 15, "block_size": 4, "max_num_batched_tokens": 5, "enable_prefix_caching": True}
     values = {"kv": 0.0, "tokens": 0.2, "lend": False}
