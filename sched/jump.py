@@ -4,9 +4,9 @@ change.
 
 from math import sqrt
 
-from sched.admission import urgent_blocks
 from sched.batch import Batch
 from sched.kv import last_true
+from sched.needs import urgent_blocks
 from sched.policies.base import kept
 
 

@@ -8,10 +8,10 @@ which somebody gets less than it asks for.
 
 from bisect import bisect_left
 
-from sched.admission import asks, urgent_blocks
 from sched.batch import Batch
 from sched.job import Job
 from sched.model import StayEnd
+from sched.needs import asks, urgent_blocks
 from sched.policies.base import kept
 
 

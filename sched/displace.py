@@ -1,0 +1,78 @@
+"""Evictions for a request that waits: of those whom its policy lets it displace, the fewest that suffice."""
+
+from collections import Counter
+
+from sched.batch import Batch
+from sched.job import Job
+from sched.model import StayEnd
+from sched.needs import gate_need, urgent_blocks
+
+
+def displace_for(batch: Batch, job: Job, hits: list[int]) -> bool:
+    """Evict the first of those whom this request may displace until it fits; all or nothing."""
+    if batch.policy.only_loans and not job.urgent:
+        return False
+    displaces = batch.policy.displaces
+    keyed = [
+        (key, holder)
+        for holder in batch.running
+        if (key := displaces(job.request, holder.request, holder.preemptions, holder.admission)) is not None
+    ]
+    keyed.sort(key=lambda pair: pair[0], reverse=True)
+    chosen = _enough(batch, job, hits, [holder for _, holder in keyed]) if keyed else None
+    if chosen is None:
+        return False
+    pieces = dict(batch.pieces)
+    for victim in chosen:
+        back = 1 if victim.straight else pieces.pop(victim, 0)
+        batch.budget += back
+        batch.lower_budget += 0 if victim.urgent else back
+        batch.evict(victim, job, StayEnd.DISPLACED)
+        batch.straight_held = batch.straight.held(batch.iteration) if batch.straight.count else 0
+    batch.pieces = list(pieces.items())
+    return True
+
+
+def _enough(batch: Batch, job: Job, hits: list[int], holders: list[Job]) -> list[Job] | None:
+    """The fewest of these holders, in order, whose going lets the request in; None if all are too few."""
+    machine, aside, pool = batch.machine, batch.aside, batch.pool
+    room, seats, budget = batch.room(), machine.max_num_seqs - len(batch.running), batch.budget
+    lower = machine.kv_blocks - room - urgent_blocks(batch)
+    lower_seats = len(batch.running) - batch.urgent_running
+    chosen: list[Job] = []
+    gone: Counter[int] = Counter()
+    granted = dict(batch.pieces)
+    while True:
+        piece = min(batch.threshold or job.known, job.known - job.hit, budget)
+        need = gate_need(batch, job, piece) - len(hits)
+        need += machine.watermark_blocks if len(batch.running) > len(chosen) else 0
+        if pool:
+            need += sum(1 for block in hits if pool.references[block] == gone[block])
+        if need <= room and seats > 0:
+            return chosen
+        if len(chosen) == len(holders):
+            return None
+        if batch.policy.only_loans and aside:
+            # Everything that is short must be on loan: else a refusal could end by what others merely grow.
+            if need > room and lower <= machine.kv_blocks - aside.kv_blocks:
+                return None
+            if seats <= 0 and lower_seats <= machine.max_num_seqs - aside.seats:
+                return None
+        holder = holders[len(chosen)]
+        chosen.append(holder)
+        blocks = _blocks_back(batch, holder, gone)
+        room, lower, seats, lower_seats = room + blocks, lower - blocks, seats + 1, lower_seats - 1
+        budget += 1 if holder.straight else granted.get(holder, 0)
+
+
+def _blocks_back(batch: Batch, holder: Job, gone: Counter[int]) -> int:
+    """Blocks that evicting this holder frees; with sharing, after those already counted as gone."""
+    if batch.pool:
+        gone.update(holder.blocks)
+        freed = sum(1 for block in holder.blocks if batch.pool.references[block] == gone[block])
+        return holder.peak if batch.machine.gate == "peak" else freed
+    if batch.machine.gate == "peak":
+        return holder.peak
+    if holder.straight:
+        return -(-(batch.iteration + holder.offset + 1) // batch.machine.block_size)
+    return holder.held

@@ -1,0 +1,51 @@
+"""What a request that waits asks for, and what of the free blocks and seats it may not take."""
+
+from sched.batch import Batch
+from sched.job import Job
+from sched.model import SetAside
+from sched.policies.base import kept
+
+
+def asks(batch: Batch, job: Job, in_company: bool) -> tuple[int, int]:
+    """Blocks and tokens that a waiting request asks for now, whatever the seats and the tokens left."""
+    hits = hits_of(batch, job) if batch.pool else []
+    job.hit = len(hits) * batch.machine.block_size
+    piece = job.known - job.hit
+    piece = min(batch.threshold or piece, piece)
+    need = gate_need(batch, job, min(piece, batch.machine.max_num_batched_tokens)) - len(hits)
+    need += batch.machine.watermark_blocks if in_company else 0
+    return need + batch.pool.idle(hits) if batch.pool else need, piece
+
+
+def gate_need(batch: Batch, job: Job, want: int) -> int:
+    """Blocks that the gate asks for: of all it knows, of its peak, or of the first piece."""
+    gate = batch.machine.gate
+    if gate == "full_prompt":
+        return job.need
+    if gate == "peak":
+        return job.peak
+    return -(-(job.hit + want) // batch.machine.block_size)
+
+
+def closed(batch: Batch, aside: SetAside) -> tuple[int, int]:
+    """Free blocks and seats that lower classes may not take now."""
+    blocks = max(0, aside.kv_blocks - urgent_blocks(batch))
+    return kept(aside, blocks), kept(aside, max(0, aside.seats - batch.urgent_running))
+
+
+def urgent_blocks(batch: Batch) -> int:
+    """Blocks that the urgent hold in this iteration, shared ones once; under the peak gate, their promise."""
+    if batch.machine.gate == "peak":
+        return batch.urgent_promised
+    if batch.pool:
+        return len({block for job in batch.running if job.urgent for block in job.blocks})
+    straight = batch.urgent_straight
+    return batch.urgent_held + (straight.held(batch.iteration) if straight.count else 0)
+
+
+def hits_of(batch: Batch, job: Job) -> list[int]:
+    """Cached blocks that hold the start of the request's tokens; at least one token is always computed."""
+    assert batch.pool
+    most = (job.known - 1) // batch.machine.block_size
+    batch.pool.extend_chain(job.chain, job.content, most, job.shared)
+    return batch.pool.lookup(job.chain, most)
