@@ -30,9 +30,9 @@ OUTCOMES = {
 def summary(log: Log, scenario: Scenario, inversion: Inversion, *, with_blame: bool = True) -> dict[str, Any]:
     """Every figure of one run, in seconds and plain Python.
 
-    Beside what `run --json` promises, `inversion.urgent` is the blame for the waits of the most urgent level
-    alone. Without blame there is neither that nor direct_s, growth_s, bypass_s and top_culprits: who shows
-    none saves the work.
+    Beside what `run --json` promises, `inversion.urgent_class` is the class of the most urgent requests that
+    came, and `inversion.urgent` is the blame for the waits of the most urgent level alone. Without blame
+    there is neither that nor direct_s, growth_s, bypass_s and top_culprits: who shows none saves the work.
     """
     notes: Notes = [{"path": path, "text": text} for path, text in scenario.notes()]
     note_what_was_read(scenario, notes)
@@ -171,6 +171,8 @@ def _inversion(log: Log, inversion: Inversion, with_blame: bool) -> dict[str, An
         "total_s": seconds(exact_sum(inversion.inversion_ps)),
         "incidents": len(inversion.incidents.request),
     }
+    if (name := _urgent_class(log)) is not None:
+        found["urgent_class"] = name
     if not with_blame:
         return found
     found |= _blamed(log, inversion.culprits, TOP_CULPRITS)
@@ -181,6 +183,17 @@ def _inversion(log: Log, inversion: Inversion, with_blame: bool) -> dict[str, An
         **_blamed(log, urgent, TOP_URGENT),
     }
     return found
+
+
+def _urgent_class(log: Log) -> str | None:
+    """Of several classes at the most urgent level the one that is more urgent on average, then the first."""
+    listed = log.requests
+    found = []
+    for index, name in enumerate(listed.class_names):
+        levels = listed.priority[listed.class_index == index]
+        if len(levels):
+            found.append((int(levels.min()), int(levels.sum()) / len(levels), index, name))
+    return min(found)[-1] if found else None
 
 
 def _blamed(log: Log, culprits: Culprits, top: int) -> dict[str, Any]:

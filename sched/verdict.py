@@ -13,16 +13,17 @@ WORTH_A_WORD = 0.005
 
 
 def urgent_class(summary: Mapping[str, Any], scenario: Scenario) -> str | None:
-    """The class of the most urgent requests, or None where the scenario does not say."""
+    """The class of the most urgent requests, or None where there are none; of a trace, as its rows say."""
+    if scenario.trace is not None:
+        recorded: str | None = summary["inversion"].get("urgent_class")
+        return recorded
     sign = -1 if scenario.urgency == "high_first" else 1
     priority = {one.name: sign * one.priority for one in scenario.traffic}
     for request in scenario.requests:
         level = sign * request.priority
         priority[request.class_name] = min(priority.get(request.class_name, level), level)
     known = [name for name in priority if name in summary["classes"]]
-    if not known and scenario.trace is None:
-        return None
-    return min(known, key=priority.__getitem__) if known else next(iter(summary["classes"]), None)
+    return min(known, key=priority.__getitem__, default=None)
 
 
 def verdict(

@@ -288,7 +288,7 @@ def test_without_blame_the_rest_is_the_same() -> None:
     assert {key: value for key, value in whole.items() if key != "inversion"} == {
         key: value for key, value in part.items() if key != "inversion"
     }
-    assert part["inversion"] == {"total_s": 4.0, "incidents": 1}
+    assert part["inversion"] == {"total_s": 4.0, "incidents": 1, "urgent_class": "default"}
     assert part["inversion"].items() <= whole["inversion"].items()
 
 
