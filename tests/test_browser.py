@@ -7,6 +7,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,14 +26,18 @@ WAIT_MS = 60_000
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The dashboard on a free port of this machine."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "SCHED_STORE": str(tmp_path_factory.mktemp("traces")),
+    }
     process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
     try:
@@ -336,3 +341,23 @@ def test_a_moment_that_a_shorter_run_cuts_off_leaves_the_link(visit: Any) -> Non
     first.fresh_data_after(lambda: first.page.get_by_label("Show Priority + backfill as A").click())
     first.until("Math.abs(new URLSearchParams(location.search).get('t') - __stage.t) < 1e-3")
     assert first.js("__stage.t") < 130
+
+
+def test_an_uploaded_trace_is_on_the_stage_and_its_link_opens_it(visit: Any, tmp_path: Path) -> None:
+    rows = [f"{row},{'P0' if row % 3 else 'P2'},{60 if row % 3 else 30000},9" for row in range(60)]
+    good, bad = tmp_path / "mine.csv", tmp_path / "page.csv"
+    good.write_text("\n".join(["timestamp,priority,prompt_tokens,output_tokens", *rows]), "utf-8")
+    bad.write_text("<!DOCTYPE html><html></html>", "utf-8")
+    first = visit("v=1&t=30", reduced_motion="reduce")
+    first.page.get_by_text("Replay a trace").click()
+    upload = first.page.locator('[data-testid="stFileUploader"] input[type=file]')
+    upload.set_input_files(bad)
+    first.page.get_by_text("page.csv: is a web page").wait_for(timeout=WAIT_MS)
+    assert "trace.digest" not in first.page.url and first.js("__stage.t") == 30
+    first.idle()
+    first.fresh_data_after(lambda: upload.set_input_files(good))
+    assert first.js("__stage.worlds[0].names.length") == 60 and "trace.digest" in first.page.url
+    second = visit(first.page.url.partition("?")[2], reduced_motion="reduce")
+    shown = "[__stage.t, __stage.head.titles, __stage.captions.map(c => c.textContent)]"
+    assert second.js(shown) == first.js(shown)
+    assert second.page.get_by_text("60 requests in 59 s").is_visible()

@@ -11,6 +11,7 @@ from sched.fields import ScenarioError
 from sched.page.state import set_values, shown
 from sched.plain import join_path, value_text
 from sched.scenario import Scenario, known_policies, preset
+from sched.workload import RequestList
 
 MARKS = ("▲", "●", "■")
 ROLES = ("urgent", "regular", "batch")
@@ -41,6 +42,19 @@ def roles(scenario: Scenario) -> dict[str, int]:
         urgency[one.name] = sign * one.priority
     for request in scenario.requests:
         urgency[request.class_name] = min(sign * request.priority, urgency.get(request.class_name, 2**40))
+    return _looks(urgency)
+
+
+def roles_recorded(listed: RequestList) -> dict[str, int]:
+    """The same from the requests themselves, for a trace, whose classes no scenario names."""
+    urgency: dict[str, int] = {}
+    for one, level in zip(listed.class_index.tolist(), listed.priority.tolist(), strict=True):
+        name = listed.class_names[one]
+        urgency[name] = min(level, urgency.get(name, level))
+    return _looks(urgency)
+
+
+def _looks(urgency: dict[str, int]) -> dict[str, int]:
     if not urgency:
         return {}
     first, last = min(urgency.values()), max(urgency.values())

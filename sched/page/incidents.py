@@ -4,7 +4,7 @@ from typing import Any
 
 from sched.page.cards import parts, seconds
 from sched.page.component import component
-from sched.page.controls import roles
+from sched.page.controls import roles, roles_recorded
 from sched.page.results import MOST_INCIDENTS, Incident, Result
 from sched.page.state import Shown
 from sched.page.titles import title
@@ -15,22 +15,25 @@ NARROW = "\u202f"
 def _lead(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]], name: str) -> str:
     """What the inversions cost the class in all, and how much of it the worst one made."""
     total, other = (runs[key].summary["classes"][name]["inversion_s"] or 0.0 for key in (now.a, now.b))
+    capital = name[:1].upper() + name[1:]
     mine = [one for one in found[now.a] if one.class_name == name]
     if not mine or not total:
-        text = f"{name.capitalize()} lost nothing to inversion under A"
+        text = f"{capital} lost nothing to inversion under A"
     else:
         worst = max(mine, key=lambda one: one.inversion_s)
-        share = f"{100 * worst.inversion_s / total:.0f}{NARROW}%"
+        part = 100 * worst.inversion_s / total
+        share = f"{part:.0f}{NARROW}%" if part >= 1 else f"less than 1{NARROW}%"
         alone = f"{worst.request} alone waited {seconds(worst.inversion_s)}, {share} of it"
         said = alone if len(mine) > 1 else f"all of it by {worst.request}"
-        text = f"{name.capitalize()} lost **{seconds(total)}** to inversion under A; **bad: {said}**"
+        text = f"{capital} lost **{seconds(total)}** to inversion under A; **bad: {said}**"
     text += f". Under B it lost **{seconds(other)}**." if now.a != now.b else "."
     return text + (f" The {MOST_INCIDENTS} worst:" if len(found[now.a]) == MOST_INCIDENTS else "")
 
 
 def incidents(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]], name: str) -> None:
     """The table. A row's button takes the stage there, without the server."""
-    look, classes = roles(now.scenario), _classes(runs[now.a])
+    look = roles(now.scenario) or roles_recorded(runs[now.a].log.requests)
+    classes = _classes(runs[now.a])
     rows: list[dict[str, Any]] = [
         {
             "request": one.request,

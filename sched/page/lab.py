@@ -127,7 +127,8 @@ def trust(now: Shown, runs: dict[str, Result], name: str) -> str:
     listed = next(iter(runs.values())).log.requests
     many = int((listed.class_index == listed.class_names.index(name)).sum())
     requests = "request" if many == 1 else "requests"
-    return f"Computed from {many:,} {name} {requests}, seed {now.scenario.seed}. One run. {MEANING}"
+    how = "as recorded" if now.scenario.trace else f"seed {now.scenario.seed}"
+    return f"Computed from {many:,} {name} {requests}, {how}. One run. {MEANING}"
 
 
 def _tab_opened() -> None:

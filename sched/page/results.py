@@ -15,6 +15,7 @@ from sched.log import Log
 from sched.metrics import summary
 from sched.model import PS_PER_S
 from sched.scenario import Scenario, known_policies
+from sched.traces import of_scenario
 
 LARGE = 5000
 """Above this many requests the policies run one by one under a progress bar; a change interrupts them."""
@@ -72,11 +73,8 @@ def results(scenario: Scenario) -> dict[str, Result]:
     """All policies compared. A large scenario shows how far it is, and stops when something is changed."""
     keys = list(scenario.policies)
     many = expected_requests(scenario)
-    if many > MOST:
-        raise ScenarioError(
-            f"this makes about {many:,.0f} requests, the page shows at most {MOST:,}: lower a rate or the "
-            "duration, or run it on the command line"
-        )
+    if refused := refused_size(many, scenario):
+        raise ScenarioError(refused)
     if many <= LARGE:
         return {key: result(scenario, key) for key in keys}
     found: dict[str, Result] = {}
@@ -99,12 +97,28 @@ def blamed(scenario: Scenario, key: str) -> dict[str, Any]:
     return _blamed(link(one), key, one, result(scenario, key))
 
 
+def refused_size(many: float, scenario: Scenario) -> str:
+    """Why so many requests are not shown; "" where they are."""
+    if many <= MOST:
+        return ""
+    if scenario.trace:
+        return (
+            f"this trace has {many:,.0f} requests, the page shows at most {MOST:,}: set trace.limit, or run "
+            "it on the command line"
+        )
+    return (
+        f"this makes about {many:,.0f} requests, the page shows at most {MOST:,}: lower a rate or the "
+        "duration, or run it on the command line"
+    )
+
+
 def expected_requests(scenario: Scenario) -> float:
-    """About how many requests the scenario has."""
+    """About how many requests the scenario has; of a trace, which is read for it, exactly how many."""
     drawn = sum(
         min(one.rate_per_s * scenario.duration_s, one.max_requests or np.inf) for one in scenario.traffic
     )
-    return float(drawn + sum(one.count for one in scenario.requests) + (LARGE + 1 if scenario.trace else 0))
+    recorded = len(of_scenario(scenario.trace, scenario.urgency).ids) if scenario.trace else 0
+    return float(drawn + sum(one.count for one in scenario.requests) + recorded)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -129,6 +143,7 @@ def _incident(log: Log, inversion: Inversion, row: int) -> Incident:
     total = inversion.culprits_between(request, start, end).total
     whole = sum(total) or 1
     first = sorted(range(len(total)), key=lambda one: -total[one])[:3]
+    named = [one for one in first if total[one] and (one == first[0] or 200 * total[one] >= whole)]
     spans = inversion.spans
     inside = np.flatnonzero((spans.request == request) & (spans.from_ps >= start) & (spans.to_ps <= end))
     length = spans.to_ps[inside] - spans.from_ps[inside]
@@ -144,5 +159,5 @@ def _incident(log: Log, inversion: Inversion, row: int) -> Incident:
         int(inversion.wait_ps[request]) / PS_PER_S,
         int(found.inversion_ps[row]) / PS_PER_S,
         max(short, key=lambda words: short[words]),
-        tuple((log.requests.ids[one], total[one] / whole) for one in first if total[one]),
+        tuple((log.requests.ids[one], total[one] / whole) for one in named),
     )

@@ -10,6 +10,7 @@ from sched.model import UNLIMITED_BLOCKS
 from sched.page.cards import choose
 from sched.page.controls import MARKS, changed, entry, nice, roles, slider
 from sched.page.expert import expert
+from sched.page.replay import recorded_tenants, replay
 from sched.page.state import Shown, set_values, show, shown, start, with_scenario
 from sched.page.titles import plain
 from sched.plain import join_path
@@ -24,6 +25,7 @@ def sidebar() -> None:
     st.session_state["drawn"] = set()
     with st.sidebar:
         _scenario_choice(scenario)
+        replay(scenario)
         _mode(now)
         with st.expander("Traffic", expanded=True, icon=":material/bolt:"):
             _traffic(scenario, look)
@@ -164,6 +166,7 @@ def _ageing_and_weights(scenario: Scenario) -> None:
     tenants = [name for one in scenario.traffic for name in one.shares()] + [
         one.tenant for one in scenario.requests
     ]
+    tenants += recorded_tenants(scenario)
     off = _missing(scenario, "vtc")
     if off:
         _offer("vtc")

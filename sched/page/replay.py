@@ -1,0 +1,113 @@
+"""Replay a trace: a recorded file becomes the scenario on the screen, and what was made of it is said."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from sched.cost import machine
+from sched.fields import ScenarioError
+from sched.page.results import refused_size
+from sched.page.state import Shown, sentence, show, shown, start, with_scenario
+from sched.page.titles import plain
+from sched.scenario import Scenario
+from sched.trace_store import store
+from sched.traces import of_scenario, read_trace, trace_scenario
+from sched.words import count
+
+ENDINGS = ("csv", "tsv", "txt", "jsonl", "ndjson", "json", "parquet", "gz")
+MOST_LINES = 6
+HELP = (
+    "A CSV, JSON, JSON lines or Parquet file, also gzipped. It says of each request when it came, the tokens "
+    "of its prompt and of its answer, and perhaps its class, tenant, priority and id. Common formats and "
+    "column names are recognised; where yours are not, `python -m sched trace` can be told which column is "
+    "what and in which unit. The server keeps the file, so that a link can open it: whoever has the link can."
+)
+
+
+def scenario_of(data: bytes, name: str) -> Scenario:
+    """The scenario that replays a file; its bytes are kept. Raises ScenarioError, in one sentence."""
+    trace = read_trace(data, name)
+    scenario = trace_scenario(trace)
+    machine(scenario)
+    if refused := refused_size(len(trace.ids), scenario):
+        raise ScenarioError(f"{name}: {refused}")
+    store(data)
+    return scenario
+
+
+def take(data: bytes, name: str) -> None:
+    """Show the replay of a file; one that cannot be read is said in words and changes nothing."""
+    now = shown()
+    try:
+        scenario = scenario_of(data, name)
+    except ScenarioError as error:
+        said = sentence(error)
+        if not said.startswith(name):
+            said = f"{name}: {said}"
+        st.session_state["touched"] = True
+        st.session_state["unreadable"] = (now.scenario, f"{said} The screen stays as it was.")
+        return
+    show(with_scenario(Shown(scenario, "", "", expert=now.expert, tab=now.tab), scenario))
+    start(shown())
+
+
+def _uploaded(key: str) -> None:
+    file = st.session_state[key]
+    if file is None:
+        return
+    st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1  # the next one begins empty
+    take(file.getvalue(), file.name)
+
+
+def replay(scenario: Scenario) -> None:
+    """The control, and below it what was made of the trace that is shown, or why a file was not taken."""
+    with st.expander("Replay a trace", expanded=scenario.trace is not None, icon=":material/upload_file:"):
+        key = f"trace_file_{st.session_state.get('uploads', 0)}"
+        st.file_uploader("Trace file", ENDINGS, key=key, help=HELP, on_change=_uploaded, args=(key,))
+        before, said = st.session_state.get("unreadable", (None, ""))
+        if before == scenario:
+            st.warning(plain(said), icon=":material/block:")
+        for text in told(_report(scenario)):
+            st.caption(text)
+
+
+def _report(scenario: Scenario) -> dict[str, Any]:
+    """What was made of the trace; nothing for one that cannot be had, which is said where the picture is."""
+    try:
+        return of_scenario(scenario.trace, scenario.urgency).report if scenario.trace else {}
+    except ScenarioError:
+        return {}
+
+
+def recorded_tenants(scenario: Scenario) -> list[str]:
+    """The tenants that a trace names, those with the most requests first."""
+    tenants = _report(scenario).get("tenants", {})
+    return sorted(tenants, key=lambda one: -int(tenants[one]["requests"]))
+
+
+def told(report: Mapping[str, Any]) -> list[str]:
+    """What the reader made of the file: as what it read it, what it dropped and why, what it assumed."""
+    if not report:
+        return []
+    rate = "" if report["rate_per_s"] is None else f", {report['rate_per_s']:.3g} requests/s"
+    texts = [
+        f"**Read as** {plain(report['format'])}: {count(report['rows'], 'request')} in "
+        f"{report['duration_s']:,.4g} s{rate}."
+    ]
+    dropped = [f"line {one['line']:,}: {one['reason']}" for one in report["dropped"]]
+    heading = f"Dropped, {count(len(dropped), 'record')}" if dropped else "Dropped nothing."
+    texts.append(_listed(heading, dropped))
+    if report["assumed"]:
+        texts.append(_listed("Assumed", report["assumed"]))
+    return texts
+
+
+def _listed(heading: str, lines: list[str]) -> str:
+    """A heading with its lines; of many the first."""
+    if not lines:
+        return f"**{heading}**"
+    first = [f"- {plain(line)}" for line in lines[:MOST_LINES]]
+    more = len(lines) - MOST_LINES
+    first += [f"- … and {more:,} more; `python -m sched trace --json` lists them all"] if more > 0 else []
+    return "\n".join([f"**{heading}:**", "", *first])
