@@ -186,13 +186,13 @@ def _inversion(log: Log, inversion: Inversion, with_blame: bool) -> dict[str, An
 
 
 def _urgent_class(log: Log) -> str | None:
-    """Of several classes at the most urgent level the one that is more urgent on average, then the first."""
+    """Of several classes at the most urgent level the more urgent one on average, then the largest."""
     listed = log.requests
     found = []
     for index, name in enumerate(listed.class_names):
         levels = listed.priority[listed.class_index == index]
         if len(levels):
-            found.append((int(levels.min()), int(levels.sum()) / len(levels), index, name))
+            found.append((int(levels.min()), int(levels.sum()) / len(levels), -len(levels), index, name))
     return min(found)[-1] if found else None
 
 

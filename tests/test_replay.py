@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from sched import simulate
 from sched.fields import ScenarioError
+from sched.figures.payload import pack_run
 from sched.inversion import analyse
 from sched.metrics import summary
 from sched.page import replay
@@ -17,7 +18,7 @@ from sched.page.titles import plain
 from sched.trace_store import store, use_store
 from sched.traces import read_trace, trace_scenario
 from sched.verdict import urgent_class
-from tests.test_page import component, opened, query
+from tests.test_page import component, opened, query, unpacked
 
 pytestmark = pytest.mark.xdist_group("page")
 
@@ -73,6 +74,16 @@ def test_of_classes_with_mixed_priorities_the_more_urgent_one_is_meant(folder: P
     mixed = b"0,bulk,0,10,2\n1,bulk,5,10,2\n2,chat,0,10,2\n3,chat,1,10,2\n"
     scenario, _, found = of_file(head + mixed)
     assert urgent_class(found, scenario) == "chat"
+
+
+def test_of_many_classes_that_are_alike_the_largest_is_meant_and_each_keeps_its_name(folder: Path) -> None:
+    use_store(str(folder))
+    lines = ["timestamp,class,prompt_tokens,output_tokens"]
+    lines += [f"{row},user-{row if row < 300 else 290},10,2" for row in range(303)]
+    scenario, log, found = of_file("\n".join(lines).encode())
+    assert urgent_class(found, scenario) == "user-290"
+    head, columns = unpacked(pack_run(log, analyse(log)))
+    assert head["classes"][columns["requests.cls"][299]] == "user-299"
 
 
 def test_a_trace_becomes_the_scenario_and_its_link_opens_again() -> None:

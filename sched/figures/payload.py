@@ -122,7 +122,8 @@ def _requests(columns: Columns, log: Log) -> None:
     listed = log.requests
     levels = np.unique(listed.priority)
     columns.time("requests.arrival", listed.arrival_ps)
-    columns.small("requests.cls", listed.class_index)
+    numbered = columns.small if len(listed.class_names) <= 256 else columns.whole
+    numbered("requests.cls", listed.class_index)
     columns.small("requests.level", np.minimum(np.searchsorted(levels, listed.priority), 255))
     columns.whole("requests.prompt", listed.prompt_tokens)
     columns.whole("requests.output", listed.output_tokens)
