@@ -245,6 +245,15 @@ def test_only_loans_are_taken_back_and_none_where_they_are_too_little(
     assert log.preempted.victim.tolist() == evicted
 
 
+def test_what_an_urgent_one_was_promised_is_kept_again_when_it_has_left() -> None:
+    # Of 10 blocks 5 are kept. Two lower ones are promised 3 each: the second waits, urgent ones or not.
+    urgent = {"arrival_s": 0.0, "prompt": 101, "output": 2, "priority": 0}
+    lower = {"arrival_s": 3.0, "prompt": 201, "output": 4, "priority": 1}
+    whole = scenario([urgent, lower, lower], kv_blocks=10, block_size=100, gate="peak")
+    log = simulate(whole.changed(policies={"rescue": {"kv": 0.5, "lend": False}}), "rescue")
+    assert (log.first_scheduled_ps // PS_PER_S).tolist() == [0, 3, 7]
+
+
 def test_what_can_never_fit_is_refused_and_the_rest_goes_on() -> None:
     requests = [
         {"arrival_s": 0.0, "prompt": 60, "output": 40},
