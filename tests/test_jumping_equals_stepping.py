@@ -340,6 +340,14 @@ def test_a_tenant_is_not_charged_for_the_token_that_nobody_heard() -> None:
     assert (log.ended_ps // PS_PER_S).tolist() == [2, 3, 5]
 
 
+def test_a_jump_stops_where_a_loan_begins_that_a_waiter_may_take_back() -> None:
+    # Two lower ones hold the 5 unreserved blocks of 10. At 3 s the newer takes a sixth: that is a loan, and
+    # without it 7 blocks are free for the 6 that the urgent one has waited for.
+    rows = ((0.0, 9, 30, 1), (0.0, 6, 30, 1), (1.0, 24, 2, 0))
+    log = assert_same(small("rescue", {"kv": 0.5}, {"kv_blocks": 10, "block_size": 4}, *rows), "rescue")
+    assert log.first_scheduled_ps[2] == 3 * PS_PER_S and log.preempted.victim.tolist()[:1] == [1]
+
+
 def test_a_token_slice_binds_with_prefix_caching_too() -> None:
     engine = {"kv_blocks": 15, "block_size": 4, "max_num_batched_tokens": 5, "enable_prefix_caching": True}
     values = {"kv": 0.0, "tokens": 0.2, "lend": False}
