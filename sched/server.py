@@ -40,7 +40,10 @@ class Server:
         self.inbox: list[int] = []
         self.done = False
         self.stop_reason = ""
-        self.cache_may_admit = machine.gate == "peak" or self.intake.answers_are_quoted
+        # Growth takes cached blocks that a waiter would have shared: a first chunk then begins earlier and is
+        # smaller, while what is kept from it shrinks as the urgent grow.
+        is_kept_out = machine.gate == "first_chunk" and policy.set_aside is not None
+        self.cache_may_admit = machine.gate == "peak" or is_kept_out or self.intake.answers_are_quoted
 
     def advance(self, until_ps: float) -> None:
         """Run to the first iteration boundary at or after `until_ps`, or to the end."""

@@ -198,7 +198,7 @@ class Engine:
         self.counters: dict[str, Fraction] = {job.tenant: Fraction(0) for job in jobs}
         self.last_served = ""
         self.chains: dict[tuple[object, ...], int] = {}
-        self.seen: Counter[tuple[tuple[str, int], ...]] = Counter()
+        self.seen: Counter[tuple[object, ...]] = Counter()
         self.emitted_before = 0
         self.urgent_level = self.setting("for_priority", None)
         if self.urgent_level is None:
@@ -585,12 +585,13 @@ class Engine:
         return [job.arrival_ps + job.timeout_ps for job in present if job.timeout_ps != NEVER]
 
     def goes_round(self, record: Iteration) -> bool:
-        """The batch is as it was after an earlier eviction, and nobody has got a token since."""
+        """Batch and cache are as they were after an earlier eviction, and nobody has got a token since."""
         emitted = sum(job.emitted for job in self.waiting + self.running)
         if emitted != self.emitted_before or record.arrived or record.finished:
             self.seen.clear()
         self.emitted_before = emitted
-        state = tuple((job.id, job.computed) for job in self.running)
+        cached = tuple(self.pool.content_of[block] for block in self.pool.tail)
+        state = (tuple((job.id, job.computed) for job in self.running), cached)
         if not record.preempted:
             return False
         self.seen[state] += 1

@@ -348,6 +348,26 @@ def test_a_jump_stops_where_a_loan_begins_that_a_waiter_may_take_back() -> None:
     assert log.first_scheduled_ps[2] == 3 * PS_PER_S and log.preempted.victim.tolist()[:1] == [1]
 
 
+def test_a_jump_stops_where_a_cached_block_is_lost_that_a_waiter_would_have_shared() -> None:
+    # r0 was thrown out with 16 tokens in 4 blocks of the cache. Sharing them it asks for a fifth, one more
+    # than the strict reserve leaves. r1 takes one of them: now r0 begins at token 12 and asks for 4 in all.
+    engine: dict[str, Any] = {"kv_blocks": 9, "block_size": 4, "max_num_seqs": 2, "max_num_batched_tokens": 2}
+    engine |= {"gate": "first_chunk", "enable_prefix_caching": True, "refuse_infeasible": False}
+    values = {"kv": 0.5, "lend": False, "guard_growth": True}
+    rows = ((0.0, 1, 17, 1), (40.0, 1, 13, 0), (40.0, 1, 8, 0))
+    log = assert_same(small("rescue", values, engine, *rows), "rescue")
+    again = log.stays.request.tolist().index(0, 1)
+    assert log.stays.start_ps[again] == 52 * PS_PER_S and log.stays.hit_tokens[again] == 12
+
+
+def test_no_round_is_seen_where_the_cache_has_changed() -> None:
+    engine: dict[str, Any] = {"kv_blocks": 9, "block_size": 2, "max_num_seqs": 2, "max_num_batched_tokens": 3}
+    engine |= {"long_prefill_token_threshold": 3, "gate": "first_chunk", "enable_prefix_caching": True}
+    rows = ((0.0, 7, 3, 1), (0.0, 1, 1, 0), (0.0, 1, 1, 0), (0.0, 9, 11, 0), (0.5, 1, 10, 0))
+    log = assert_same(small("backfill", {}, engine | {"refuse_infeasible": False}, *rows), "backfill")
+    assert log.stop_reason.startswith("stalled")
+
+
 def test_a_token_slice_binds_with_prefix_caching_too() -> None:
     engine = {"kv_blocks": 15, "block_size": 4, "max_num_batched_tokens": 5, "enable_prefix_caching": True}
     values = {"kv": 0.0, "tokens": 0.2, "lend": False}
