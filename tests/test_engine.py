@@ -254,6 +254,23 @@ def test_what_an_urgent_one_was_promised_is_kept_again_when_it_has_left() -> Non
     assert (log.first_scheduled_ps // PS_PER_S).tolist() == [0, 3, 7]
 
 
+def test_a_jump_stops_where_ageing_changes_who_is_first() -> None:
+    # At 4 s 4 of 10 blocks come free and r3, who asks for 7, is first. At 6 s r2 has earned its level, and it
+    # came earlier; nothing else happens before r0 ends at 50 s.
+    rows = [(0.0, 501, 50, 0), (0.0, 301, 4, 0), (1.0, 101, 2, 1), (3.0, 601, 2, 0)]
+    names = ("arrival_s", "prompt", "output", "priority")
+    whole = scenario([dict(zip(names, row, strict=True)) for row in rows], kv_blocks=10, block_size=100)
+    log = simulate(whole.changed(policies={"aging": {"threshold_s": 5.0, "floor": 0.0}}), "aging")
+    assert (log.first_scheduled_ps // PS_PER_S).tolist() == [0, 0, 6, 50]
+
+
+def test_in_company_the_longest_chunk_cuts_a_prompt_above_the_budget_of_whole_ones() -> None:
+    requests: list[dict[str, Any]] = [{"arrival_s": 0.0, "prompt": 65, "output": 2} for _ in range(2)]
+    engine: dict[str, Any] = {"enable_chunked_prefill": False, "long_prefill_token_threshold": 16}
+    log = simulate(scenario(requests, max_num_batched_tokens=64, **engine), "fcfs")
+    assert log.outcome.tolist() == [Outcome.FINISHED] * 2 and int(log.chunks.tokens.max()) == 16
+
+
 def test_what_can_never_fit_is_refused_and_the_rest_goes_on() -> None:
     requests = [
         {"arrival_s": 0.0, "prompt": 60, "output": 40},
