@@ -56,7 +56,7 @@ def asked_and_free(seen: Evidence, wait: Ints, slot: Ints) -> tuple[Ints, Ints, 
     runs = free[2] < seen.log.machine.max_num_seqs
     water = np.zeros_like(free)
     water[0] = np.where(runs, seen.log.machine.watermark_blocks, 0)
-    return need + water, free + water, np.maximum(entitled + water, 0)
+    return need + water, np.maximum(free + water, 0), np.maximum(entitled + water, 0)
 
 
 def moments(inversion: Inversion, request: int | None = None, *, whole: bool = False) -> Moments:

@@ -90,6 +90,25 @@ def test_phases_fill_a_requests_life_without_gap_or_overlap() -> None:
         phases_fill_life(scenario_of_seed(seed))
 
 
+def test_promises_that_share_a_prefix_may_exceed_the_pool_but_nothing_free_is_negative() -> None:
+    # Under the peak gate the hits of a newcomer are its own need's alone, so the promises add up to 29 of 28.
+    prompts = [(19, 1), (1, 0), (1, 0), (8, 1), (1, 0)]
+    requests = [
+        {"prompt": prompt, "output": 1, "prefix": [["x", shared]] if shared else []}
+        for prompt, shared in prompts
+    ]
+    engine = {
+        "hardware": "constant",
+        "iteration_s": 0.25,
+        "kv_blocks": 28,
+        "block_size": 1,
+        "max_num_seqs": 4,
+    }
+    engine |= {"enable_prefix_caching": True, "gate": "peak"}
+    policies: dict[str, dict[str, float]] = {"aging": {}}
+    phases_fill_life(Scenario.model_validate({"engine": engine, "requests": requests, "policies": policies}))
+
+
 @settings(max_examples=60)
 @given(small_scenarios())
 def test_phases_fill_a_requests_life_on_little_memory(scenario: Scenario) -> None:
