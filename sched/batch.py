@@ -172,12 +172,12 @@ class Batch:
         if self.fair:
             self.decoding[job.request.tenant] -= 1
 
-    def materialise(self, job: Job) -> None:
-        """A straight decoder gets no token in this iteration: from now on it is explicit."""
-        self.materialise_at(job, self.iteration)
+    def held_by(self, job: Job, tokens: int) -> int:
+        """Blocks of a request in this iteration; of a straight decoder, once it has so many tokens of it."""
+        return -(-(self.iteration + job.offset + tokens) // self.size) if job.straight else job.held
 
-    def materialise_at(self, job: Job, iteration: int) -> None:
-        """A straight decoder has had its last straight token before this iteration."""
+    def materialise(self, job: Job, iteration: int) -> None:
+        """A straight decoder gets no straight token from this iteration on: it is explicit."""
         self._stop_straight(job, iteration)
         if iteration > job.run_from:
             self.recorder.ran(job, iteration - job.run_from)

@@ -73,6 +73,4 @@ def _blocks_back(batch: Batch, holder: Job, gone: Counter[int]) -> int:
         return holder.peak if batch.machine.gate == "peak" else freed
     if batch.machine.gate == "peak":
         return holder.peak
-    if holder.straight:
-        return -(-(batch.iteration + holder.offset + 1) // batch.machine.block_size)
-    return holder.held
+    return batch.held_by(holder, 1)

@@ -28,8 +28,6 @@ from sched.workload import RequestList
 Simulate = Callable[[Scenario, str, RequestList], Log]
 """Runs a policy of a scenario over a request list: `sched.simulate`."""
 CULPRITS = 3
-SKIPPING = ("backfill", "skip_limit")
-"""Policies that are `hol` but for letting requests past one that does not fit."""
 
 
 class UnknownRequest(ValueError):
@@ -170,7 +168,7 @@ def _counterfactual(
 def _without_overtaking(scenario: Scenario, policy: str) -> tuple[Scenario, str]:
     """The policy that differs in letting nobody past a request that does not fit."""
     settings = scenario.policies.get(policy)
-    if settings is not None and policy not in SKIPPING and getattr(settings, "misfit", "") == "skip":
+    if settings is not None and getattr(settings, "misfit", "") == "skip":
         return scenario.changed(policies={policy: settings.changed(misfit="stop")}), policy
     return scenario, "hol"
 

@@ -107,8 +107,7 @@ def _walk(batch: Batch, lower_budget: int) -> None:
     """The running pass request by request, with evictions where a block is missing."""
     running, iteration, size = batch.running, batch.iteration, batch.machine.block_size
     budget, threshold = batch.machine.max_num_batched_tokens, batch.threshold
-    batch.straight_held = batch.straight.held(iteration - 1) if batch.straight.count else 0
-    free = len(batch.pool.free) if batch.pool else batch.machine.kv_blocks - batch.used()
+    free = batch.kv_blocks - batch.used_before(iteration)
     granted: dict[Job, int] = {}
     index = 0
     while index < len(running) and budget > 0:
@@ -142,7 +141,7 @@ def _walk(batch: Batch, lower_budget: int) -> None:
                 lower_budget -= 0 if job.urgent else want
             index += 1
     for job in [job for job in running if job.straight and job not in granted]:
-        batch.materialise(job)
+        batch.materialise(job, iteration)
     batch.pieces = [(job, want) for job, want in granted.items() if not job.straight]
     batch.straight_held = batch.straight.held(iteration) if batch.straight.count else 0
     batch.budget, batch.lower_budget = budget, lower_budget
@@ -152,7 +151,7 @@ def _guarded_in_walk(batch: Batch, granted: dict[Job, int]) -> int:
     """As `_guarded`, while some of the straight decoders have their block of this iteration and some have
     not.
     """
-    aside, size = batch.aside, batch.machine.block_size
+    aside = batch.aside
     if aside is None or not aside.guard_growth:
         return 0
     held = urgent_blocks(batch)
@@ -160,7 +159,7 @@ def _guarded_in_walk(batch: Batch, granted: dict[Job, int]) -> int:
         held = batch.urgent_held
         for job in batch.running:
             if job.urgent and job.straight:
-                held += -(-(batch.iteration + job.offset + (job in granted)) // size)
+                held += batch.held_by(job, job in granted)
     return kept(aside, max(0, aside.kv_blocks - held))
 
 
@@ -170,8 +169,7 @@ def _evict_in_walk(batch: Batch, victim: Job, grower: Job, granted: int) -> int:
         before = len(batch.pool.free)
         batch.evict(victim, grower, StayEnd.OUTGROWN)
         return len(batch.pool.free) - before
-    size = batch.machine.block_size
-    held = -(-(batch.iteration + victim.offset + granted) // size) if victim.straight else victim.held
+    held = batch.held_by(victim, granted)
     batch.evict(victim, grower, StayEnd.OUTGROWN)
     return held
 
@@ -204,9 +202,7 @@ def _lower_tokens(batch: Batch) -> int:
 
     wants = sum(piece(1 if job.straight else job.known - job.computed) for job in batch.running if job.urgent)
     seats = batch.machine.max_num_seqs - len(batch.running)
-    batch.straight_held = batch.straight.held(batch.iteration - 1) if batch.straight.count else 0
-    room = batch.room()
-    batch.straight_held = batch.straight.held(batch.iteration) if batch.straight.count else 0
+    room = batch.kv_blocks - (batch.promised if batch.by_peak else batch.used_before(batch.iteration))
     counted = False
     for job in batch.queue.in_order(batch.now_ps):
         if wants >= aside.tokens:

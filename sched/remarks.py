@@ -10,10 +10,8 @@ from sched.model import UNLIMITED_BLOCKS, Outcome
 from sched.occupancy import Bools
 from sched.scenario import Scenario
 from sched.stops import why_never
+from sched.waits import goes_by_arrival
 from sched.words import count
-
-BLIND = frozenset("static fcfs vtc dlpm drr drf article_drf sjf srpt edf slack hrrn quota".split())
-"""Policies whose order has no use for priority."""
 
 Notes = list[dict[str, str]]
 WHY_MISSING = {
@@ -67,7 +65,7 @@ def note_what_is_odd(log: Log, counted: Bools, notes: Notes) -> None:
     odd: dict[str, str] = {}
     if log.stop_reason:
         odd["requests"] = f"the run stopped early: {log.stop_reason}"
-    if len(np.unique(log.requests.priority)) > 1 and log.policy in BLIND:
+    if len(np.unique(log.requests.priority)) > 1 and goes_by_arrival(log.policy):
         odd[f"policies.{log.policy}"] = f"{log.policy} does not look at priority"
     if not counted.all():
         left_out = int((~counted).sum())

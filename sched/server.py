@@ -64,8 +64,8 @@ class Server:
                 running_pass(batch)
                 if batch.waiting:
                     waiting_pass(batch)
-                if batch.preempted and goes_round(batch):
-                    return self._close(goes_round(batch))
+                if batch.preempted and (reason := goes_round(batch)):
+                    return self._close(reason)
                 if batch.pieces:
                     self._step()
                 elif batch.straight.count:
@@ -189,7 +189,7 @@ class Server:
     def _park(self, job: Job) -> None:
         """The request has all its tokens, but they are given out when the whole batch has ended."""
         if job.straight:
-            self.batch.materialise_at(job, self.iteration)
+            self.batch.materialise(job, self.iteration)
         self.batch.park(job)
 
     def _abort(self) -> None:

@@ -14,7 +14,6 @@ from sched.scenario import Scenario, known_policies, preset
 from sched.workload import RequestList
 
 MARKS = ("▲", "●", "■")
-ROLES = ("urgent", "regular", "batch")
 
 
 def value_at(scenario: Scenario, path: tuple[str, ...]) -> Any:
