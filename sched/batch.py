@@ -11,7 +11,7 @@ from typing import Any
 
 from sched.job import Job, Recorder
 from sched.kv import Content, Decoders, PrefixPool
-from sched.model import NEVER, Machine, RefusalCode, StayEnd
+from sched.model import NEVER, Machine, RefusalCode, Standing, StayEnd
 from sched.policies.base import Policy
 from sched.queues import queue_for
 
@@ -38,7 +38,7 @@ class Batch:
         self.plain = self.plain and (
             policy.set_aside is None or not (policy.set_aside.tokens or policy.set_aside.guard_growth)
         )
-        self.queue = queue_for(policy)
+        self.queue = queue_for(policy, self.standing)
         self.waiting = 0
         self.running: list[Job] = []
         self.orders: list[Any] = []
@@ -60,6 +60,15 @@ class Batch:
         self.preempted: list[Job] = []
         self.barren = 0  # evictions since the last token
         self.refusal = RefusalCode.KV
+
+    def standing(self, job: Job) -> Standing:
+        """How far a request has come, as its policy may know it."""
+        if not job.straight:
+            emitted, computed = job.known - job.request[6], job.computed
+        else:
+            computed = self.iteration + job.offset
+            emitted = computed + 1 - job.request[6]
+        return Standing(self.now_ps, job.since_ps, emitted, computed, job.preemptions, job.admission)
 
     def room(self) -> int:
         """Blocks that nobody holds after this iteration's grants; under the peak gate: that nobody was
@@ -107,7 +116,7 @@ class Batch:
         job.admission = job.order = self.admissions
         self.admissions += 1
         if self.by_rank:
-            job.order = self.policy.rank(job.request, job.since_ps, self.now_ps)
+            job.order = self.policy.rank(job.request, self.standing(job))
             place = bisect_left(self.orders, job.order)
             self.orders.insert(place, job.order)
             self.running.insert(place, job)
@@ -128,7 +137,7 @@ class Batch:
         if job.first_scheduled_ps < 0:
             job.first_scheduled_ps = self.now_ps
         if self.fair:
-            self.policy.admitted(job.request, job.preemptions > 0)
+            self.policy.admitted(job.request, self.standing(job))
         blocks = -(-(job.computed + piece) // self.size)
         self.explicit_held += blocks - job.held
         self.promised += job.peak

@@ -13,10 +13,11 @@ def displace_for(batch: Batch, job: Job, hits: list[int]) -> bool:
     if batch.policy.only_loans and not job.urgent:
         return False
     displaces = batch.policy.displaces
+    request, waiting, standing = job.request, batch.standing(job), batch.standing
     keyed = [
         (key, holder)
         for holder in batch.running
-        if (key := displaces(job.request, holder.request, holder.preemptions, holder.admission)) is not None
+        if (key := displaces(request, waiting, holder.request, standing(holder))) is not None
     ]
     keyed.sort(key=lambda pair: pair[0], reverse=True)
     chosen = _enough(batch, job, hits, [holder for _, holder in keyed]) if keyed else None

@@ -70,6 +70,7 @@ class Job:
         self.computed = self.held = self.hit = self.target = self.offset = 0
         self.preemptions = self.recomputed = self.passed = self.high = 0
         self.noted = self.first_scheduled_ps = self.first_token_ps = self.barred = self.run_from = NEVER
+        self.admission = NEVER
 
 
 class Recorder(Protocol):

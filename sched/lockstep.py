@@ -15,7 +15,7 @@ import numpy as np
 from sched.cost import IterationCost
 from sched.job import Job
 from sched.log import frozen
-from sched.model import NEVER, Outcome, Request
+from sched.model import NEVER, Outcome, Request, Standing
 from sched.policies import POLICIES
 from sched.policies.base import Policy, Rank, Scene
 from sched.record import Recorder
@@ -151,13 +151,13 @@ def _on_recorded_times(policy: type[Policy], times: list[float]) -> type[Policy]
     """
 
     class Recorded(policy):  # type: ignore[valid-type, misc]
-        def rank(self, request: Request, since_ps: int, now_ps: int) -> Rank:
+        def rank(self, request: Request, standing: Standing) -> Rank:
             return (request.priority, times[request.ordinal], request.id)
 
-        def yields(self, request: Request, admission: int) -> Rank:
+        def yields(self, request: Request, standing: Standing) -> Rank:
             if self.key == "priority":
                 return (request.priority, times[request.ordinal])
-            known: Rank = super().yields(request, admission)
+            known: Rank = super().yields(request, standing)
             return known
 
     return Recorded

@@ -51,13 +51,16 @@ class RefusalCode(IntEnum):
     """Somebody was preempted in this iteration, so nobody is admitted in it."""
     BATCH_CLOSED = 5
     """The policy admits nobody now (static batching)."""
+    HELD = 6
+    """The policy holds it back although it fits: a cap, a quota."""
 
 
 class Request(NamedTuple):
     """What a policy sees of a request. There is no output length: no real scheduler knows it.
 
     `priority` is already turned so that the smaller number is the more urgent, whatever the scenario's
-    direction. `ttft_goal_ps` is the time to first token that was promised, or NEVER.
+    direction. `ttft_goal_ps` and `e2e_goal_ps` are the times to first and last token that were promised, or
+    NEVER. `parent` is the id of the request of which this is a piece, or "".
     """
 
     ordinal: int
@@ -68,6 +71,41 @@ class Request(NamedTuple):
     arrival_ps: int
     prompt_tokens: int
     ttft_goal_ps: int = NEVER
+    e2e_goal_ps: int = NEVER
+    parent: str = ""
+
+
+class Standing(NamedTuple):
+    """How far a request has come, when a policy is asked about it.
+
+    `since_ps` is its arrival, or its last eviction. `computed_tokens` are those whose KV it has, or keeps on
+    the host after a swap. `admission` counts who entered the batch before it; NEVER while it has not.
+    `cached_tokens` are those at its start that the prefix cache holds now, told only to a policy that reads
+    the cache.
+    """
+
+    now_ps: int
+    since_ps: int
+    emitted_tokens: int = 0
+    computed_tokens: int = 0
+    preemptions: int = 0
+    admission: int = NEVER
+    cached_tokens: int = 0
+
+
+class Holding(NamedTuple):
+    """What a tenant's running requests hold now: KV blocks (under the peak gate: promised ones) and seats."""
+
+    kv_blocks: int
+    seats: int
+
+
+class Pool(NamedTuple):
+    """What a tenant may have at most: KV blocks and seats at any time, tokens in an iteration."""
+
+    kv_blocks: int
+    seats: int
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +166,7 @@ class Setting:
     """
 
     name: str
-    default: bool | int | float | str | None
+    default: bool | int | float | str | tuple[float, ...] | None
     title: str
     help: str
     unit: str = ""

@@ -187,7 +187,8 @@ def _victim(batch: Batch, free: int) -> Job:
         policy.lift(next(levels, None))
     holders = [job for job in batch.running if job not in batch.parked] if batch.parked else batch.running
     # Of equals the longest admitted, as in the real scheduler's batch list.
-    return max(holders, key=lambda job: (policy.yields(job.request, job.admission), -job.admission))
+    standing = batch.standing
+    return max(holders, key=lambda job: (policy.yields(job.request, standing(job)), -job.admission))
 
 
 def _lower_tokens(batch: Batch) -> int:

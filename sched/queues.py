@@ -5,10 +5,13 @@ tenants.
 import heapq
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sched.job import Job
+from sched.model import Standing
 from sched.policies.base import Policy, Rank
+
+StandingOf = Callable[[Job], Standing]
 
 
 class ArrivalQueue:
@@ -47,8 +50,8 @@ class ArrivalQueue:
 class RankQueue:
     """The smallest static rank first. O(log n)."""
 
-    def __init__(self, policy: Policy) -> None:
-        self.policy = policy
+    def __init__(self, policy: Policy, standing: StandingOf) -> None:
+        self.policy, self.standing = policy, standing
         self.heap: list[tuple[Rank, Job]] = []
 
     def __len__(self) -> int:
@@ -56,7 +59,7 @@ class RankQueue:
 
     def push(self, waiter: Job) -> None:
         """By its rank, which ends in the id and so is never tied."""
-        waiter.rank = self.policy.rank(waiter.request, waiter.since_ps, waiter.since_ps)
+        waiter.rank = self.policy.rank(waiter.request, self.standing(waiter))
         heapq.heappush(self.heap, (waiter.rank, waiter))
 
     def head(self, now_ps: int) -> Job:
@@ -100,8 +103,8 @@ class ScanQueue:
 
     _FULL = 64
 
-    def __init__(self, policy: Policy) -> None:
-        self.policy = policy
+    def __init__(self, policy: Policy, standing: StandingOf) -> None:
+        self.policy, self.standing = policy, standing
         self.buckets = [Bucket([])]
         self.length = 0
 
@@ -121,7 +124,7 @@ class ScanQueue:
 
     def push(self, waiter: Job) -> None:
         """By its rank, which ends in the id and so is never tied."""
-        waiter.rank = self.policy.rank(waiter.request, waiter.since_ps, waiter.since_ps)
+        waiter.rank = self.policy.rank(waiter.request, self.standing(waiter))
         place = self._place(waiter.rank)
         bucket = self.buckets[place]
         insort(bucket.rows, (waiter.rank, waiter))
@@ -156,8 +159,8 @@ class ScanQueue:
 class MovingQueue:
     """A rank that depends on the clock: asked anew at each decision. O(n)."""
 
-    def __init__(self, policy: Policy) -> None:
-        self.policy = policy
+    def __init__(self, policy: Policy, standing: StandingOf) -> None:
+        self.policy, self.standing = policy, standing
         self.crowd: list[Job] = []
 
     def __len__(self) -> int:
@@ -167,12 +170,12 @@ class MovingQueue:
         """Anywhere: the order is made when it is asked for."""
         self.crowd.append(waiter)
 
-    def _rank(self, waiter: Job, now_ps: int) -> Rank:
-        return self.policy.rank(waiter.request, waiter.since_ps, now_ps)
+    def _rank(self, waiter: Job) -> Rank:
+        return self.policy.rank(waiter.request, self.standing(waiter))
 
     def head(self, now_ps: int) -> Job:
         """Who is next; the queue is not empty."""
-        return min(self.crowd, key=lambda waiter: self._rank(waiter, now_ps))
+        return min(self.crowd, key=self._rank)
 
     def take(self, waiter: Job) -> None:
         """Remove one."""
@@ -180,21 +183,20 @@ class MovingQueue:
 
     def in_order(self, now_ps: int) -> Iterator[Job]:
         """All of them, first first."""
-        return iter(sorted(self.crowd, key=lambda waiter: self._rank(waiter, now_ps)))
+        return iter(sorted(self.crowd, key=self._rank))
 
     def stands_until_ps(self, now_ps: int) -> int | None:
         """When the order may next change by the clock alone."""
-        times = [
-            self.policy.stands_until_ps(waiter.request, waiter.since_ps, now_ps) for waiter in self.crowd
-        ]
-        return min((time for time in times if time is not None), default=None)
+        return self.policy.order_stands_until_ps(
+            [(waiter.request, self.standing(waiter)) for waiter in self.crowd]
+        )
 
 
 class FairQueue:
     """One queue a tenant by rank; the tenant with the smallest counter is next. O(tenants)."""
 
-    def __init__(self, policy: Policy) -> None:
-        self.policy = policy
+    def __init__(self, policy: Policy, standing: StandingOf) -> None:
+        self.policy, self.standing = policy, standing
         self.of_tenant: dict[str, list[tuple[Rank, Job]]] = {}
         self.length = 0
 
@@ -203,20 +205,21 @@ class FairQueue:
 
     def push(self, waiter: Job) -> None:
         """To its tenant's queue."""
-        waiter.rank = self.policy.rank(waiter.request, waiter.since_ps, waiter.since_ps)
+        waiter.rank = self.policy.rank(waiter.request, self.standing(waiter))
         heapq.heappush(self.of_tenant.setdefault(waiter.request.tenant, []), (waiter.rank, waiter))
         self.length += 1
 
     def tenants(self) -> list[str]:
         """Tenants with somebody waiting, next first."""
-        counter = self.policy.counter
-        return sorted(self.of_tenant, key=lambda tenant: (counter(tenant), self.of_tenant[tenant][0][0]))
+        return sorted(self.of_tenant, key=self._turn)
+
+    def _turn(self, tenant: str) -> tuple[Rank, Rank]:
+        rank, head = self.of_tenant[tenant][0]
+        return self.policy.counter(tenant, head.request), rank
 
     def head(self, now_ps: int) -> Job:
         """Who is next; the queue is not empty."""
-        counter = self.policy.counter
-        tenant = min(self.of_tenant, key=lambda tenant: (counter(tenant), self.of_tenant[tenant][0][0]))
-        return self.of_tenant[tenant][0][1]
+        return self.of_tenant[min(self.of_tenant, key=self._turn)][0][1]
 
     def take(self, waiter: Job) -> None:
         """Remove one, usually a tenant's head."""
@@ -239,12 +242,12 @@ class FairQueue:
 Queue = ArrivalQueue | RankQueue | ScanQueue | MovingQueue | FairQueue
 
 
-def queue_for(policy: Policy) -> Queue:
+def queue_for(policy: Policy, standing: StandingOf) -> Queue:
     """The queue that a policy's switches ask for."""
     if policy.arrival_order:
         return ArrivalQueue()
     if policy.fair:
-        return FairQueue(policy)
+        return FairQueue(policy, standing)
     if policy.moving:
-        return MovingQueue(policy)
-    return ScanQueue(policy) if policy.misfit == "skip" else RankQueue(policy)
+        return MovingQueue(policy, standing)
+    return ScanQueue(policy, standing) if policy.misfit == "skip" else RankQueue(policy, standing)

@@ -45,6 +45,8 @@ def _setting_type(setting: Setting) -> Any:
     if setting.table:
         return Named[Real]
     kind: Any = Real
+    if isinstance(setting.default, tuple):
+        return tuple[Real, ...]
     if setting.choices:
         kind = Literal[setting.choices]
     elif isinstance(setting.default, bool):
@@ -59,7 +61,8 @@ def _setting_type(setting: Setting) -> Any:
 def register_policy(key: str, title: str, help: str, settings: tuple[Setting, ...]) -> None:
     """Make a policy known to the schema, so that scenarios may name it and its settings are checked.
 
-    A default of None is a number or none, a whole one if its step is one; a table holds numbers by name.
+    A default of None is a number or none, a whole one if its step is one; a table holds numbers by name, a
+    tuple is a list of numbers, each within the bounds.
     """
     fields: dict[str, Any] = {}
     for one in settings:

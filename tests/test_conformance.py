@@ -13,7 +13,7 @@ from sched.audit import audit
 from sched.engine import settings_of
 from sched.fuzz import scenario_of_seed
 from sched.inversion import analyse
-from sched.model import Machine, Request
+from sched.model import Machine, Request, Standing
 from sched.policies import Scene
 from sched.scenario import Scenario
 from sched.waits import waits
@@ -74,7 +74,7 @@ def test_a_rank_ends_in_arrival_and_id_so_that_ties_are_decided(policy: str) -> 
     if rules.arrival_order:
         pytest.skip("its queue is in order of arrival and asks for no rank")
     for request in (Request(0, "x", "c", "a", 1, 7, 5), Request(1, "y", "d", "b", 3, 9, 50)):
-        assert rules.rank(request, request.arrival_ps, 20)[-2:] == (request.arrival_ps, request.id)
+        assert rules.rank(request, Standing(20, request.arrival_ps))[-2:] == (request.arrival_ps, request.id)
 
 
 @every_policy

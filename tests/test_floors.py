@@ -20,7 +20,7 @@ ROWS = (
     (0, "fields laws parts sources registry checks sentences plain", "pydantic pydantic_core"),
     (0, "scenario presets changes knobs", "pydantic"),
     (0, "external files", "pydantic tomli_w"),
-    (1, "randomness arrivals lengths cost kv promises workload", "numpy"),
+    (1, "randomness arrivals lengths cost alone kv promises workload predictors", "numpy"),
     (1, "traces trace_bytes trace_documents trace_formats trace_order", "numpy pandas pyarrow"),
     (1, "trace_rows trace_store trace_values", "numpy pandas pyarrow"),
     (2, "policies", ""),

@@ -3,7 +3,7 @@
 from math import lcm
 from typing import Any
 
-from sched.model import PS_PER_S, Request, Setting
+from sched.model import PS_PER_S, Request, Setting, Standing
 from sched.policies.base import MISFIT, Policy, Rank, Scene, as_written
 
 
@@ -38,8 +38,9 @@ class Aging(Policy):
         self.unit_per_ps = int(self.credit * self.unit)
         self.lowest = None if self.floor is None else int(self.floor * self.unit)
 
-    def rank(self, request: Request, since_ps: int, now_ps: int) -> Rank:
-        level, waited_ps = request.priority * self.unit, now_ps - since_ps
+    def rank(self, request: Request, standing: Standing) -> Rank:
+        since_ps = standing.since_ps
+        level, waited_ps = request.priority * self.unit, standing.now_ps - since_ps
         if not self.moving:
             # All credits grow alike, so the order of two who wait never changes: compare at time zero.
             return (level + since_ps * self.unit_per_ps, request.arrival_ps, request.id)
@@ -50,8 +51,9 @@ class Aging(Policy):
             reached = min(self.lowest, level)
         return (reached, request.arrival_ps, request.id)
 
-    def stands_until_ps(self, request: Request, since_ps: int, now_ps: int) -> int | None:
-        if self.lowest is not None and self.rank(request, since_ps, now_ps)[0] <= self.lowest:
+    def stands_until_ps(self, request: Request, standing: Standing) -> int | None:
+        now_ps, since_ps = standing.now_ps, standing.since_ps
+        if self.lowest is not None and self.rank(request, standing)[0] <= self.lowest:
             return None
         if self.threshold_ps:
             return since_ps + ((now_ps - since_ps) // self.threshold_ps + 1) * self.threshold_ps

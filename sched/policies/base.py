@@ -1,12 +1,12 @@
 """What a policy is to the engine: it ranks, yields and sets aside; the engine referees."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cache
 from typing import Any, ClassVar, Literal
 
-from sched.model import Machine, Request, SetAside, Setting
+from sched.model import Holding, Machine, Pool, Request, SetAside, Setting, Standing, StayEnd
 
 Rank = tuple[Any, ...]
 
@@ -17,29 +17,58 @@ MISFIT = Setting(
     "stop: nobody behind it is admitted; skip: whoever fits is.",
     choices=("stop", "skip"),
 )
+MODE = Setting(
+    "mode",
+    "recompute",
+    "What becomes of evicted KV",
+    "recompute: it is prefilled anew; swap: it waits on the host, at the cost of moving it there and back.",
+    choices=("recompute", "swap"),
+)
+PREDICTOR = (
+    Setting("predictor", "oracle", "Length predictor", "How output lengths are known before they are.",
+            choices=("oracle", "lognormal", "bucket", "rank", "refreshed")),
+    Setting("error", 0.6, "Predictor's error", "Standard deviation of the logarithm (lognormal, refreshed).",
+            "", 0, 5, 0.1),
+    Setting("tau", 0.6, "Predictor's rank agreement", "Kendall's tau with the true order (rank).",
+            "", 0, 1, 0.05),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a policy may know of a run: the machine, the most urgent priority present, tenants' weights."""
+    """What a policy may know of a run before it begins.
+
+    `weights` are the tenants', `peaks` the blocks of each request's peak, ascending, by priority (turned, as
+    all priorities here); the means are over the request list. `forecast` is the policy's predictor: of an
+    ordinal and its emitted tokens, the output tokens expected in all. `alone_ps` is the time that so many
+    prompt and output tokens take on the empty engine.
+    """
 
     machine: Machine
     most_urgent: int
     weights: Mapping[str, Fraction]
     sign: int = 1
     """-1 when the scenario's larger number is the more urgent; priorities here are already turned."""
+    peaks: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    mean_prompt_tokens: Fraction = Fraction(0)
+    mean_output_tokens: Fraction = Fraction(0)
+    forecast: Callable[[int, int], int] = lambda ordinal, emitted: emitted + 1
+    alone_ps: Callable[[int, int], int] = lambda prompt_tokens, output_tokens: 0
+    iteration_ps: int = 0
+    """An iteration of one decode: what a policy assumes before it has seen any."""
 
 
 class Policy:
     """Base of all policies: the switches the engine reads, with the defaults of strict non-preemptive
-    priority.
+    priority. A hook that a policy does not override is never called.
     """
 
     key: ClassVar[str] = ""
     title: ClassVar[str] = ""
     settings: ClassVar[tuple[Setting, ...]] = ()
 
-    misfit: Literal["stop", "skip"] = "stop"
+    misfit: Literal["stop", "skip", "pass"] = "stop"
+    """pass: with a request that does not fit, all of its `line` are passed over."""
     skip_limit: int | None = None
     """With `misfit` skip: admissions that may pass a blocked request before it stops the scan; None: any
     number.
@@ -49,60 +78,141 @@ class Policy:
     requeue_at_front = False
     """An evicted request goes to the head of the queue, whatever its rank."""
     running_by_rank = False
-    """The running pass goes by rank instead of by admission."""
+    """The running pass goes by the rank at admission (anew after `turned` or `tick`) instead of by admission.
+    """
     moving = False
-    """`rank` depends on the clock: it is asked anew at each decision until `stands_until_ps`."""
+    """`rank` is asked anew at each choice; by the clock alone it changes at `order_stands_until_ps`."""
+    reads_cache = False
+    """`rank` reads `cached_tokens`: the order may change whenever a block does."""
     fair = False
-    """The queue is one queue a tenant, chosen by `counter`; `served` is told every token."""
+    """The queue is one queue a tenant, chosen by `counter`."""
     closed_batch = False
     """Nobody is admitted while anybody runs."""
     batch_limit: int | None = None
+    batch_wait_ps = 0
+    """How long a batch that is not full waits for more, from its oldest arrival."""
     streams = True
     """A request leaves when it ends; False: when the last of its batch does."""
+    swaps = False
+    """An evicted request keeps its KV on the host."""
     displaces_for_waiters = False
     only_loans = False
     """Displacement takes back only what lower classes hold beyond the unreserved part."""
     lifts_holders = False
     """Before a victim is chosen, `lift` is told the most urgent priority that waits for KV."""
+    counts_holdings = False
+    """`holding` is kept up to date for `counter` and `rank`."""
+    pools: Mapping[str, Pool] | None = None
+    """What each tenant may have at most, growth included."""
     set_aside: SetAside | None = None
+    next_ps: int | None = None
+    """When the policy's own timer, `tick`, is due next."""
 
     def __init__(self, options: Any, scene: Scene) -> None:
         self.options = options
         self.scene = scene
         self.misfit = getattr(options, "misfit", self.misfit)
+        self.swaps = getattr(options, "mode", "recompute") == "swap"
+        self.holding: Callable[[str], Holding] = lambda tenant: Holding(0, 0)
 
-    def rank(self, request: Request, since_ps: int, now_ps: int) -> Rank:
-        """Who goes first: the smallest. `since_ps` is the arrival, or the last eviction."""
+    def rank(self, request: Request, standing: Standing) -> Rank:
+        """Who goes first: the smallest. It ends in arrival and id, so that ties are decided."""
         return (request.priority, request.arrival_ps, request.id)
 
-    def yields(self, request: Request, admission: int) -> Rank:
-        """Who loses KV when a running request cannot grow: the largest; of equals the first in the batch."""
+    def yields(self, request: Request, standing: Standing) -> Rank:
+        """Who loses KV when a running request cannot grow: the largest; of equals the longest admitted."""
         return (request.priority, request.arrival_ps)
 
-    def displaces(self, waiter: Request, holder: Request, evictions: int, admission: int) -> Rank | None:
+    def displaces(self, waiter: Request, waiting: Standing, holder: Request, held: Standing) -> Rank | None:
         """None if the waiter may not evict this holder; else a key, and the largest key goes first."""
         return None
 
-    def stands_until_ps(self, request: Request, since_ps: int, now_ps: int) -> int | None:
+    def line(self, request: Request) -> Hashable:
+        """With `misfit` pass: those who are passed over together."""
+        return request.tenant
+
+    def stands_until_ps(self, request: Request, standing: Standing) -> int | None:
         """When the rank of a waiting request next changes, if it is moving."""
         return None
 
-    def counter(self, tenant: str) -> Rank:
-        """Of a fair policy: the tenant with the smallest counter is served next."""
+    def order_stands_until_ps(self, waiting: list[tuple[Request, Standing]]) -> int | None:
+        """When the order of those who wait may next change by the clock alone."""
+        times = [self.stands_until_ps(request, standing) for request, standing in waiting]
+        return min((time for time in times if time is not None), default=None)
+
+    # -- fairness among tenants
+
+    def counter(self, tenant: str, head: Request) -> Rank:
+        """Of a fair policy: the tenant with the smallest counter is served next, with its head."""
         return ()
 
     def joined(self, tenant: str, waiting_tenants: list[str]) -> None:
         """A request arrived for a tenant that had none waiting; `waiting_tenants` are those that have."""
 
-    def admitted(self, request: Request, returning: bool) -> None:
-        """A request entered the batch; `returning` after an eviction."""
+    def drained(self, tenant: str) -> None:
+        """The last waiting request of a tenant has left the queue."""
+
+    def choosing(self, tenants: Iterable[str]) -> None:
+        """A choice is about to be made among the waiting requests of these tenants."""
 
     def served(self, tenant: str, tokens: int) -> None:
         """Output tokens were emitted. Additive, so that many iterations can be told at once."""
 
+    def computed(self, tenant: str, tokens: int) -> None:
+        """Tokens were computed, prompts and recomputed ones included. Additive."""
+
+    def ran(self, iterations: int) -> None:
+        """So many iterations have been run."""
+
     def stands_for(self, tenants: list[str], decoding: Mapping[str, int]) -> int | None:
         """Of a fair policy: iterations for which the smallest counter stays so while these decode."""
         return None
+
+    # -- what happens to a request
+
+    def arrived(self, request: Request, now_ps: int) -> None:
+        """It has come and was not refused; it joins the queue next."""
+
+    def admitted(self, request: Request, standing: Standing) -> None:
+        """It enters the batch; `standing.preemptions` > 0: again."""
+
+    def left(self, request: Request, standing: Standing, end: StayEnd) -> None:
+        """It leaves the batch, with so many tokens emitted."""
+
+    def turns_ps(self, request: Request, now_ps: int) -> int | None:
+        """When the standing of a running request next changes by its time in the batch."""
+        return None
+
+    def turned(self, request: Request, now_ps: int) -> None:
+        """That time has come: it is an iteration boundary at or after it."""
+
+    def turns_tokens(self, request: Request, emitted_tokens: int) -> int | None:
+        """The count of emitted tokens at which the standing of a running request next changes, if it may be
+        displaced by it.
+        """
+        return None
+
+    def tick(self, now_ps: int) -> None:
+        """The timer `next_ps` is due, at an iteration boundary at or after it; sets the next one."""
+
+    # -- who may come in at all
+
+    def refuses(self, request: Request, size_tokens: int) -> str:
+        """Why a request can never be served under this policy, in words with both numbers; "" if it can.
+
+        `size_tokens` is what the client declared: the most tokens whose KV it will ever hold.
+        """
+        return ""
+
+    def holds_back(self, request: Request, size_tokens: int) -> bool:
+        """Whether the policy keeps a waiting request out although it may fit: a cap. Only admissions and
+        departures may change the answer.
+        """
+        return False
+
+    def keeps_free(self, request: Request) -> int:
+        """Blocks that must be left free when this request enters."""
+        return 0
 
     def lift(self, priority: int | None) -> None:
         """The most urgent priority that waits for KV now, or None."""
@@ -123,3 +233,8 @@ def round_half_up(fraction: float, whole: int) -> int:
 def kept(aside: SetAside, idle: int) -> int:
     """Of an idle set-aside, what lower classes may not even borrow."""
     return idle - round_half_up(aside.lend_share, idle) if aside.lend else idle
+
+
+def overrides(policy: Policy, *hooks: str) -> bool:
+    """Whether the policy has its own version of any of these hooks."""
+    return any(getattr(type(policy), hook) is not getattr(Policy, hook) for hook in hooks)

@@ -1,6 +1,6 @@
 """First come, first served, with continuous batching."""
 
-from sched.model import Request
+from sched.model import Request, Standing
 from sched.policies.base import Policy, Rank
 
 
@@ -17,5 +17,5 @@ class Fcfs(Policy):
     arrival_order = True
     requeue_at_front = True
 
-    def yields(self, request: Request, admission: int) -> Rank:
-        return (admission,)
+    def yields(self, request: Request, standing: Standing) -> Rank:
+        return (standing.admission,)

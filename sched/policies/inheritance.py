@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sched.model import Request
+from sched.model import Request, Standing
 from sched.policies.base import Policy, Rank, Scene
 
 
@@ -27,6 +27,6 @@ class Inheritance(Policy):
     def lift(self, priority: int | None) -> None:
         self.lifted_to = priority
 
-    def yields(self, request: Request, admission: int) -> Rank:
+    def yields(self, request: Request, standing: Standing) -> Rank:
         level = request.priority if self.lifted_to is None else min(request.priority, self.lifted_to)
         return (level, request.arrival_ps)

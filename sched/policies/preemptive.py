@@ -1,7 +1,7 @@
 """Preemptive priority."""
 
-from sched.model import Request, Setting
-from sched.policies.base import Policy, Rank
+from sched.model import Request, Setting, Standing
+from sched.policies.base import MODE, Policy, Rank
 
 
 class Preemptive(Policy):
@@ -20,13 +20,14 @@ class Preemptive(Policy):
                 unit="levels", low=0, high=1_000_000, step=1),
         Setting("max_preemptions", 3, "Evictions until immune", "After so many a request is left alone.",
                 unit="evictions", low=0, high=1_000_000, step=1),
-        Setting("mode", "recompute", "What becomes of evicted KV", "recompute: it is prefilled anew.",
-                choices=("recompute",)),
+        MODE,
     )  # fmt: skip
     running_by_rank = True
     displaces_for_waiters = True
 
-    def displaces(self, waiter: Request, holder: Request, evictions: int, admission: int) -> Rank | None:
-        if evictions >= self.options.max_preemptions or holder.priority - waiter.priority <= self.options.gap:
+    def displaces(self, waiter: Request, waiting: Standing, holder: Request, held: Standing) -> Rank | None:
+        if held.preemptions >= self.options.max_preemptions:
             return None
-        return (holder.priority, admission)
+        if holder.priority - waiter.priority <= self.options.gap:
+            return None
+        return (holder.priority, held.admission)

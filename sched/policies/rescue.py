@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sched.model import Request, SetAside, Setting
+from sched.model import Request, SetAside, Setting, Standing
 from sched.policies.base import MISFIT, Policy, Rank, Scene, round_half_up
 
 
@@ -46,7 +46,7 @@ class Rescue(Policy):
         )
         self.running_by_rank = options.tokens > 0
 
-    def displaces(self, waiter: Request, holder: Request, evictions: int, admission: int) -> Rank | None:
+    def displaces(self, waiter: Request, waiting: Standing, holder: Request, held: Standing) -> Rank | None:
         assert self.set_aside
         urgent = self.set_aside.for_priority
-        return (admission,) if waiter.priority <= urgent < holder.priority else None
+        return (held.admission,) if waiter.priority <= urgent < holder.priority else None

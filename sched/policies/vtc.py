@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import lcm
 from typing import Any
 
-from sched.model import Request, Setting
+from sched.model import Request, Setting, Standing
 from sched.policies.base import MISFIT, Policy, Rank, Scene, as_written
 
 
@@ -35,19 +35,19 @@ class Vtc(Policy):
         self.counters = dict.fromkeys(shares, 0)
         self.last_served = ""
 
-    def rank(self, request: Request, since_ps: int, now_ps: int) -> Rank:
+    def rank(self, request: Request, standing: Standing) -> Rank:
         return (request.arrival_ps, request.id)
 
-    def counter(self, tenant: str) -> Rank:
+    def counter(self, tenant: str, head: Request) -> Rank:
         return (self.counters[tenant],)
 
     def joined(self, tenant: str, waiting_tenants: list[str]) -> None:
         others = waiting_tenants or [self.last_served or tenant]
         self.counters[tenant] = max(self.counters[tenant], min(self.counters[other] for other in others))
 
-    def admitted(self, request: Request, returning: bool) -> None:
+    def admitted(self, request: Request, standing: Standing) -> None:
         self.last_served = request.tenant
-        if not returning:
+        if not standing.preemptions:
             self.counters[request.tenant] += self.prompt_charge[request.tenant] * request.prompt_tokens
 
     def served(self, tenant: str, tokens: int) -> None:
