@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from sched.limits import about_the_queue
 from sched.log import Log
 from sched.model import UNLIMITED_BLOCKS, Outcome
 from sched.occupancy import Bools
@@ -76,7 +77,8 @@ def note_what_is_odd(log: Log, counted: Bools, notes: Notes) -> None:
     if refused:
         first, who = log.requests.ids[refused[0]], f"{len(refused):,} of {len(log.outcome):,} requests"
         odd["requests.refused"] = f"{who} can never run; of {first}: {why_refused(log, refused[0])}"
-    notes += [{"path": path, "text": text} for path, text in odd.items()]
+    told = (*odd.items(), *about_the_queue(log).items())
+    notes += [{"path": path, "text": text} for path, text in told]
 
 
 def why_refused(log: Log, request: int) -> str:
