@@ -4,7 +4,6 @@ All times are whole picoseconds. The causes of a request's waits add up to its w
 the inversion, exactly. With one level of urgency there is no inversion.
 """
 
-from bisect import bisect_left, insort
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +14,7 @@ from sched.causes import CauseRuns
 from sched.evidence import Evidence, evidence
 from sched.log import Ints, Log
 from sched.occupancy import groups, latest
+from sched.overtaking import bypasses, eviction_inversions, order_inversions
 from sched.shares import rows_of, splits
 from sched.supply import KV, LEGITIMATE, QUANTUM, RESERVED, SEATS, TOKENS, Codes
 
@@ -145,24 +145,12 @@ class Inversion:
     @cached_property
     def order_inversions(self) -> Ints:
         """How many later ones of its class were admitted before each request: not a priority inversion."""
-        listed = self.seen.log.requests
-        found = np.zeros(len(listed.ids), dtype=np.int64)
-        started = self.seen.log.first_scheduled_ps
-        for one in range(len(listed.class_names)):
-            first_starts: list[int] = []
-            for request in np.flatnonzero((listed.class_index == one) & (started >= 0))[::-1].tolist():
-                found[request] = bisect_left(first_starts, int(started[request]))
-                insort(first_starts, int(started[request]))
-        return found
+        return order_inversions(self.seen.log)
 
     @cached_property
     def eviction_inversions(self) -> Ints:
         """How often each request was evicted while one of lower urgency kept its place."""
-        preempted, seen = self.seen.log.preempted, self.seen
-        level = seen.levels.of_request[preempted.victim]
-        slot = np.minimum(np.searchsorted(seen.time.begin_ps, preempted.at_ps), len(seen.time.iteration) - 1)
-        spared = seen.lower[2][level, slot] > 0
-        return np.bincount(preempted.victim[spared], minlength=len(seen.log.requests.ids))
+        return eviction_inversions(self.seen)
 
     def _runs(self, request: int | None = None) -> CauseRuns:
         """Runs of inversion: of one request, or of all."""
@@ -199,7 +187,7 @@ def analyse(log: Log) -> Inversion:
             np.add.at(columns[name], request, cut.inverted_ps())
             np.add.at(columns["reserved"], request, cut.kept_ps())
     return Inversion(
-        seen, spans, **{f"{name}_ps": column for name, column in columns.items()}, bypasses=_bypasses(seen)
+        seen, spans, **{f"{name}_ps": column for name, column in columns.items()}, bypasses=bypasses(seen)
     )
 
 
@@ -221,16 +209,3 @@ def _spans(seen: Evidence) -> CauseSpans:
     new[1:] = (wait[1:] != wait[:-1]) | (code[1:] != code[:-1])
     start, last = groups(new)
     return CauseSpans(found.request[wait[start]], wait[start], begin[start], end[last], code[start])
-
-
-def _bypasses(seen: Evidence) -> Ints:
-    """Admissions of lower requests during each request's waits."""
-    found, stays = seen.waits, seen.log.stays
-    level, of_stay = seen.levels.of_request[found.request], seen.levels.of_request[stays.request]
-    count = np.zeros(len(seen.log.requests.ids), dtype=np.int64)
-    for one in range(len(seen.levels.priority) - 1):
-        starts = np.sort(stays.start_ps[of_stay > one])
-        mine = np.flatnonzero(level == one)
-        passed = np.searchsorted(starts, found.to_ps[mine]) - np.searchsorted(starts, found.from_ps[mine])
-        np.add.at(count, found.request[mine], passed)
-    return count

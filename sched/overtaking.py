@@ -1,0 +1,68 @@
+"""How often a request was overtaken: by lower ones, by later ones of its class, and by those spared for it.
+
+These are counts of events. How long each made it wait is in `inversion` and `blame`.
+"""
+
+from bisect import bisect_left, insort
+from itertools import groupby
+
+import numpy as np
+
+from sched.evidence import Evidence
+from sched.log import Ints, Log
+from sched.model import Outcome
+
+
+def bypasses(seen: Evidence) -> Ints:
+    """Lower requests admitted during each request's waits, those after an eviction too; shape (n,)."""
+    found, stays = seen.waits, seen.log.stays
+    level, of_stay = seen.levels.of_request[found.request], seen.levels.of_request[stays.request]
+    count = np.zeros(len(seen.log.requests.ids), dtype=np.int64)
+    for one in range(len(seen.levels.priority) - 1):
+        starts = np.sort(stays.start_ps[of_stay > one])
+        mine = np.flatnonzero(level == one)
+        passed = np.searchsorted(starts, found.to_ps[mine]) - np.searchsorted(starts, found.from_ps[mine])
+        np.add.at(count, found.request[mine], passed)
+    return count
+
+
+def order_inversions(log: Log) -> Ints:
+    """Later ones of its class that were first admitted before each request, shape (n,).
+
+    It is not a priority inversion. Who never got in counts those that did while it waited; equal times of
+    arrival are in no order.
+    """
+    listed = log.requests
+    cut_off = log.horizon_ps if log.horizon_ps >= 0 else log.end_ps
+    ended = np.where(log.ended_ps >= 0, log.ended_ps, cut_off)
+    has_started = log.first_scheduled_ps >= 0
+    until = np.where(has_started, log.first_scheduled_ps, ended)
+    found = np.zeros(len(listed.ids), dtype=np.int64)
+    for one in range(len(listed.class_names)):
+        own = np.flatnonzero((listed.class_index == one) & (log.outcome != Outcome.REFUSED))
+        if (np.diff(until[own]) >= 0).all():
+            continue
+        starts: list[int] = []
+        for _, together in groupby(own[::-1].tolist(), key=lambda row: int(listed.arrival_ps[row])):
+            group = list(together)
+            for request in group:
+                found[request] = bisect_left(starts, int(until[request]))
+            for request in group:
+                if has_started[request]:
+                    insort(starts, int(until[request]))
+    return found
+
+
+def eviction_inversions(seen: Evidence) -> Ints:
+    """How often each request was evicted while one of lower urgency kept its place, shape (n,)."""
+    preempted, stays = seen.log.preempted, seen.log.stays
+    level, of_stay = seen.levels.of_request[preempted.victim], seen.levels.of_request[stays.request]
+    found = np.zeros(len(seen.log.requests.ids), dtype=np.int64)
+    for one in range(len(seen.levels.priority) - 1):
+        mine = np.flatnonzero(level == one)
+        when, lower = preempted.iteration[mine], of_stay > one
+        # In the batch before the decision and after it: begun before, and not yet ended with it.
+        begun = np.searchsorted(np.sort(stays.iteration[lower]), when)
+        ended = np.searchsorted(np.sort(stays.end_iteration[lower]), when, "right")
+        np.add.at(found, preempted.victim[mine[begun > ended]], 1)
+    return found
