@@ -3,15 +3,13 @@
 The first test that holds names the cause:
 
 1. quantum: from the arrival to the first decision. The iteration in progress cannot be stopped, so this is
-   nobody's
-   fault; what share of its tokens was of lower urgency is shown where a wait is explained, and is not
-   inversion.
+   nobody's fault; what share of its tokens was of lower urgency is shown where a wait is explained, and is
+   not inversion.
 2. legitimate: it would wait even if every lower request vanished, because its need, the need of those of its
-   level or
-   above that stand before it in the queue, and what the running ones of these levels hold exceed what there
-   is.
-3. reserved: it fits into what is free and still stays out (a reserve, a cap, an eviction just before, the
-   queue's rule).
+   level or above that stand before it in the queue, and what the running ones of these levels hold exceed
+   what there is.
+3. reserved: it fits into what is free and still stays out (a reserve, a cap or a quota of the policy, an
+   eviction just before, the queue's rule).
 4. otherwise inversion, by the blocks, tokens or seats that are short; several may bind.
 
 Source: Sha, Rajkumar and Lehoczky, Priority inheritance protocols, IEEE Transactions on Computers 39(9),
@@ -26,7 +24,7 @@ import numpy as np
 from sched.log import Ints, Log
 from sched.occupancy import Bools, Timeline, expand, groups
 from sched.supply import CODE_OF_BITS, LEGITIMATE, Codes, Demand, Levels, Supply, Three, bits
-from sched.waits import Waits, goes_by_arrival, needed_blocks, needed_tokens, queue_order
+from sched.waits import Waits, needed_blocks, needed_tokens, queue_order
 
 PAIRS_AT_ONCE = 300_000
 """Pairs of a waiting request and a moment that are looked at together; bounds the memory."""
@@ -61,7 +59,7 @@ class CauseRuns:
 class _Queue:
     """Waits in the order of the queue. Between two `edges` (slots) nobody joins or leaves it: a segment.
 
-    Row r waits during segments [left, right).
+    Row r waits during segments [left, right). `is_mixed` where a lower one may stand before a higher one.
     """
 
     wait: Ints
@@ -70,7 +68,7 @@ class _Queue:
     left: Ints
     right: Ints
     edges: Ints
-    by_arrival: bool
+    is_mixed: bool
     there: Supply
     most: Supply
     least: Supply
@@ -87,14 +85,15 @@ def cause_runs(log: Log, time: Timeline, levels: Levels, there: Supply, found: W
         return CauseRuns(wait, wait, wait, np.zeros(0, np.int8))
     left, right = np.searchsorted(edges, first[wait]), np.searchsorted(edges, end[wait])
     need = (needed_blocks(log, found)[wait], needed_tokens(log, found)[wait], np.ones(len(wait), np.int64))
+    level = levels.of_request[found.request[wait]]
     queue = _Queue(
         wait=wait,
-        level=levels.of_request[found.request[wait]],
+        level=level,
         need=need,
         left=left,
         right=right,
         edges=edges,
-        by_arrival=goes_by_arrival(log.policy) and len(levels.priority) > 1,
+        is_mixed=bool((np.diff(level) < 0).any()),
         there=there,
         most=there.over(edges, is_most=True),
         least=there.over(edges, is_most=False),
@@ -144,7 +143,7 @@ def _window(queue: _Queue, a: int, b: int) -> Iterator[CauseRuns]:
             ahead.append(ahead[1])
             continue
         before = np.empty_like(segment)
-        before[order] = _ahead(level[order], queue.need[k][row][order], by_moment, queue.by_arrival)
+        before[order] = _ahead(level[order], queue.need[k][row][order], by_moment, queue.is_mixed)
         ahead.append(before)
     need = (queue.need[0][row], queue.need[1][row], queue.need[2][row])
     asked = Demand(level, need, (ahead[0], ahead[1], ahead[2]))
@@ -162,7 +161,7 @@ def _window(queue: _Queue, a: int, b: int) -> Iterator[CauseRuns]:
         yield CauseRuns(queue.wait[row[pair]], slot, until, code).joined()
 
 
-def _ahead(level: Ints, need: Ints, group: Ints, by_arrival: bool) -> Ints:
+def _ahead(level: Ints, need: Ints, group: Ints, is_mixed: bool) -> Ints:
     """Needs, within each group of neighbours, of those before whose level is not lower, summed."""
 
     def running(part: Ints) -> Ints:
@@ -173,7 +172,7 @@ def _ahead(level: Ints, need: Ints, group: Ints, by_arrival: bool) -> Ints:
     is_start = np.ones(len(group), dtype=bool)
     is_start[1:] = group[1:] != group[:-1]
     start = np.maximum.accumulate(np.where(is_start, index, 0))
-    if not by_arrival:
+    if not is_mixed:
         return running(need)
     ahead = np.zeros_like(need)
     for one in np.unique(level):
@@ -188,7 +187,7 @@ def _deep(queue: _Queue, rows: Ints, stays: Bools, a: int, b: int) -> Bools:
         return deep
     level, together = queue.level[rows], np.zeros(len(rows), dtype=np.int64)
     for k in range(3):
-        ahead = _ahead(level, np.where(stays, queue.need[k][rows], 0), together, queue.by_arrival)
+        ahead = _ahead(level, np.where(stays, queue.need[k][rows], 0), together, queue.is_mixed)
         # One's own need counts as 1, so that whoever stands behind a deep one is deep too and misses nobody.
         deep |= ahead >= queue.most.room[k][:, a:b].max(axis=1)[level]
     return deep

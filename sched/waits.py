@@ -5,13 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from sched.log import Ints, Log
-from sched.model import Outcome, RefusalCode, StayEnd
+from sched.model import Outcome, RefusalCode, Request, Standing, StayEnd
 from sched.occupancy import ceil_div, latest, peak_blocks
 from sched.policies import POLICIES
+from sched.policies.base import Policy, overrides
+from sched.workload import RequestList
 
 
 def goes_by_arrival(policy: str) -> bool:
-    """Whether the policy's queue is read by arrival; those of the others as (priority, arrival, id)."""
+    """Whether the policy's queue is read by arrival; those of the others by rank."""
     return POLICIES[policy].arrival_order or POLICIES[policy].fair
 
 
@@ -65,9 +67,11 @@ def waits(log: Log) -> Waits:
 def queue_order(log: Log, found: Waits) -> Ints:
     """The waits in the order in which the policy looks at them, as row numbers.
 
-    Exact where the order does not move. Where it does (ageing by threshold, sizes, fairness among tenants),
-    it is read as (priority, arrival, id); under vtc as the arrival. Under fcfs an evicted request stands
-    before all others.
+    Exact where the order does not move: by arrival, by (priority, arrival, id), or by a rank of the policy's
+    own where the log carries its rules. A moving order (by the clock, by what others did) is read as
+    (priority, arrival, id), and fairness among tenants as the arrival. Whoever reads it must not take those
+    in front for more urgent: the levels say that. Under a policy that requeues at the front an evicted
+    request stands before all others.
     """
     arrival, ids = log.requests.arrival_ps[found.request], log.requests.ids
     tie = found.request
@@ -76,8 +80,11 @@ def queue_order(log: Log, found: Waits) -> Ints:
         by_id[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
         tie = by_id[found.request]
     if not goes_by_arrival(log.policy):
+        rules: Policy | None = getattr(log, "rules", None)
+        if rules is not None and has_static_rank(rules):
+            return order_by_rank(log, found, rules)
         return np.lexsort((tie, arrival, log.requests.priority[found.request]))
-    if log.policy != "fcfs":
+    if not POLICIES[log.policy].requeue_at_front:
         return np.lexsort((found.request, arrival))
     # Of several evicted in one iteration, the one evicted last stands first.
     evicted = zip(log.preempted.at_ps.tolist(), log.preempted.victim.tolist(), strict=True)
@@ -86,6 +93,44 @@ def queue_order(log: Log, found: Waits) -> Ints:
     for row in np.flatnonzero(found.is_return).tolist():
         turn[row] = -1 - number[int(found.from_ps[row]), int(found.request[row])]
     return np.lexsort((found.request, arrival, turn))
+
+
+def has_static_rank(rules: Policy) -> bool:
+    """Whether the policy has a rank of its own that stays what it was when the wait began."""
+    moves = rules.arrival_order or rules.fair or rules.moving or rules.reads_cache
+    return not moves and overrides(rules, "rank")
+
+
+def order_by_rank(log: Log, found: Waits, rules: Policy) -> Ints:
+    """The waits by a rank that does not change while they last, as row numbers."""
+    listed, ranks = log.requests, []
+    columns = (found.request, found.from_ps, found.known_tokens, found.is_return)
+    evictions = [0] * len(listed.ids)
+    for request, since, known, is_return in zip(*(part.tolist() for part in columns), strict=True):
+        evictions[request] += is_return
+        standing = Standing(
+            now_ps=since,
+            since_ps=since,
+            emitted_tokens=known - int(listed.prompt_tokens[request]),
+            preemptions=evictions[request],
+        )
+        ranks.append(rules.rank(as_seen(listed, request), standing))
+    return np.array(sorted(range(len(ranks)), key=ranks.__getitem__), dtype=np.int64)
+
+
+def as_seen(listed: RequestList, request: int) -> Request:
+    """A request as a policy sees it."""
+    return Request(
+        ordinal=request,
+        id=listed.ids[request],
+        class_name=listed.class_names[int(listed.class_index[request])],
+        tenant=listed.tenant_names[int(listed.tenant_index[request])],
+        priority=int(listed.priority[request]),
+        arrival_ps=int(listed.arrival_ps[request]),
+        prompt_tokens=int(listed.prompt_tokens[request]),
+        ttft_goal_ps=int(listed.ttft_goal_ps[request]),
+        e2e_goal_ps=int(listed.e2e_goal_ps[request]),
+    )
 
 
 def needed_blocks(log: Log, found: Waits) -> Ints:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import Any
 
+from sched import POLICIES
 from sched.log import Log
 from sched.model import StayEnd
 
@@ -106,9 +107,9 @@ class Slow:
     def order(self, wait: tuple[int, int, int, int, int]) -> tuple[Any, ...]:
         listed, request = self.log.requests, wait[0]
         key = (int(listed.arrival_ps[request]), request)
-        if self.log.policy == "fcfs":
+        if POLICIES[self.log.policy].requeue_at_front:
             return (-wait[4], *key)
-        if self.log.policy in ("static", "vtc"):
+        if POLICIES[self.log.policy].arrival_order or POLICIES[self.log.policy].fair:
             return key
         return (int(listed.priority[request]), int(listed.arrival_ps[request]), listed.ids[request])
 
