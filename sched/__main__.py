@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from sched.command.checks import fuzz, lockstep, measure
 from sched.command.lists import list_hardware, list_policies, list_scenarios
+from sched.command.papers import papers
 from sched.command.recorded import read_file
 from sched.command.runs import explain_request, open_link, run, show_link
 from sched.command.tables import described
@@ -25,12 +26,13 @@ COMMANDS: dict[str, tuple[Callable[[Sequence[str]], int], str]] = {
     "open": (open_link, "a link's query, run"),
     "lockstep": (lockstep, "decision by decision against traces of the real scheduler"),
     "fuzz": (fuzz, "random scenarios through every policy, audited"),
+    "papers": (papers, "published rows, run again"),
     "bench": (measure, "the speed on this machine"),
     "policies": (list_policies, "the policies and their settings"),
     "scenarios": (list_scenarios, "the ready scenarios"),
     "hardware": (list_hardware, "the fitted hardware presets"),
 }
-LATER = ("compare", "sweep", "tune", "engine", "calibrate", "papers", "validate")
+LATER = ("compare", "sweep", "tune", "engine", "calibrate", "validate")
 """Named in the design; this version does not have them."""
 
 

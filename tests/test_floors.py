@@ -34,6 +34,7 @@ ROWS = (
     (6, "experiments", "numpy pandas pyarrow scipy dask distributed"),
     (6, "report", "numpy pandas pyarrow"),
     (6, "bench fuzz", "numpy"),
+    (6, "papers", "numpy scipy"),
     (7, "figures", "numpy plotly"),
     (7, "text", "numpy"),
     (8, "page", "numpy streamlit segno"),
@@ -44,7 +45,7 @@ PLACES: dict[str, tuple[int, set[str]]] = {"app": (9, {"streamlit"})} | {
     for floor, names, libraries in ROWS
     for name in names.split()
 }
-PACKAGES = ("sched.policies", "sched.figures", "sched.text", "sched.page", "sched.command")
+PACKAGES = tuple(f"sched.{name}" for name in ("policies", "papers", "figures", "text", "page", "command"))
 FLOORED = sorted([*ROOT.glob("sched/**/*.py"), *ROOT.glob("app.py")])
 
 

@@ -1,0 +1,30 @@
+"""Published rows that are not run, and what the simulator would need for them."""
+
+from sched.papers.row import NotRun
+
+LEFT_OUT = (
+    NotRun(
+        "andes",
+        "Liu et al., Andes, arXiv 2404.16283",
+        "more requests than can be served at reading speed",
+        "quality of experience up to 3.2 times higher, or 1.6 times the rate (first version); 4.7 times, or "
+        "61 % of the GPUs (second version)",
+        "It pauses requests that are ahead of the reader and keeps their KV; no policy here pauses a running "
+        "request without evicting it.",
+    ),
+    NotRun(
+        "recompute-or-swap",
+        "Kwon et al., vLLM, SOSP 2023",
+        "evicted KV recomputed or copied to the host and back, by block size",
+        "recomputing is never more than 20 % above the latency of swapping; the same for blocks of 16 to 64",
+        "The time of a copy by block size is a property of the copy engine that was measured, not of a "
+        "schedule; what is copied per block is not modelled.",
+    ),
+    NotRun(
+        "multi-slo",
+        "SLOs-Serve, arXiv 2504.08784; QLM, arXiv 2407.00047",
+        "classes with several goals each",
+        "2.2 times the capacity (SLOs-Serve); 40 to 90 % more goals met (QLM)",
+        "They plan the tokens of several iterations ahead, or swap whole models; neither is modelled.",
+    ),
+)
