@@ -65,7 +65,7 @@ def about_the_queue(log: Log) -> dict[str, str]:
 
 def _all_entered_whole(log: Log) -> bool:
     """Whether several came and each had its whole prompt computed at once and ended undisturbed."""
-    if len(log.requests.ids) < 2 or len(log.preempted.victim) or (log.outcome != Outcome.FINISHED).any():
+    if len(log.requests.ids) < 2 or (log.outcome != Outcome.FINISHED).any():
         return False
     first = np.searchsorted(log.iteration_start_ps, log.first_scheduled_ps)
     return np.array_equal(log.first_token_ps, (log.iteration_start_ps + log.iteration_duration_ps)[first])
