@@ -2,22 +2,25 @@
 
 It is written from the specification alone and shares no code with the product but the nouns of `sched.model`:
 an error in one of the two engines shows as a difference. Read it top to bottom: blocks, who is first and who
-loses, one iteration (running pass, waiting pass, output), then the loop that moves the clock.
+loses, one iteration (running pass, waiting pass, output), then the loop that moves the clock. The order, the
+counters and the caps of each policy are in `tests/reference_policies.py`.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
 from sched.model import NEVER, PS_PER_S, Machine, Outcome
+from tests.reference_policies import BOOKS, OVER, KvCap, Rank, Shed
 
 Token = tuple[str, int]
 
 
 class Cost(Protocol):
-    """Integer picoseconds of an iteration, without and with prefill."""
+    """Integer picoseconds of an iteration, without and with prefill; `swap_token_ps`, where there is one, is
+    the time of a token to the host or back."""
 
     @property
     def kv_token_ps(self) -> int: ...
@@ -44,7 +47,12 @@ class Job:
     class_name: str = ""
     segments: tuple[tuple[str, int], ...] = ()
     ttft_goal: int = NEVER
+    e2e_goal: int = NEVER
     timeout_ps: int = NEVER
+    prediction: int = 0
+    """Output tokens predicted before the first; 0 stands for the truth."""
+    parent: str = ""
+    part: int = 0
     clock: float | None = None
     outcome: Outcome = Outcome.UNFINISHED
     first_scheduled_ps: int = NEVER
@@ -58,15 +66,36 @@ class Job:
     """Tokens whose KV is in the cache."""
     reached: int = 0
     """Most tokens it ever had computed: what lies below is recomputed."""
-    known_at_admission: int = 0
+    target: int = 0
+    """Known tokens at its admission; of a request back from the host, what it had computed. From there on a
+    piece is a decode."""
     queued_ps: int = 0
     """When it last joined the queue: its arrival or its last eviction."""
     overtaken: int = 0
     blocks: list[int] = field(default_factory=list)
+    level: int = 0
+    used_ps: int = 0
+    """Time in the batch at its level."""
+    level_at_choice: int = 0
+    rank_at_admission: Rank = ()
+    charged: int = 0
+    need_at_admission: int = 0
+    from_iteration: int = 0
 
     @property
     def known(self) -> int:
         return self.prompt + self.emitted
+
+    @property
+    def is_over(self) -> bool:
+        return self.outcome in OVER
+
+    def predicted(self, emitted: int) -> int:
+        """Output tokens predicted in all, once so many are out: a prediction that is outlived doubles."""
+        total = self.prediction or self.output
+        while total <= emitted:
+            total *= 2
+        return total
 
     @property
     def arrival(self) -> float:
@@ -176,6 +205,29 @@ def half_up(fraction: object, whole: int) -> int:
     return int(Fraction(str(fraction)) * whole + Fraction(1, 2))
 
 
+@dataclass(slots=True)
+class Ratio:
+    """Part of its remaining output that the gate `expected` reckons with for each request, in millionths."""
+
+    start: Any = 0.7
+    decay: Any = 0.001
+    floor: Any = 0.1
+    now: int = 0
+
+    def __post_init__(self) -> None:
+        self.start, self.decay, self.floor = (half_up(x, 10**6) for x in (self.start, self.decay, self.floor))
+        self.now = self.start
+
+    def fall(self) -> None:
+        self.now = max(self.now - self.decay, min(self.now, self.floor))
+
+    def learn(self, running: Sequence[Job], limits: int) -> None:
+        """Growth has evicted: `limits` is the output that the remaining ones may have in all."""
+        if running:
+            seen = sum(job.emitted for job in running) + 20 * len(running)
+            self.now = max(min(10**6, seen * 10**6 // limits), self.floor)
+
+
 class Engine:
     """The state between two iterations, and the decisions of one."""
 
@@ -187,68 +239,59 @@ class Engine:
         settings: Mapping[str, Any],
         cost: Cost,
         weights: Mapping[str, Fraction],
+        ratio: Ratio | None = None,
     ) -> None:
         self.machine, self.policy, self.settings = machine, policy, settings
-        self.cost, self.weights = cost, weights
-        self.now = 0
+        self.cost, self.weights, self.jobs = cost, weights, jobs
+        self.ratio = ratio or Ratio()
+        self.now = self.iteration = 0
         self.waiting: list[Job] = []
         self.running: list[Job] = []
         self.pool = Pool(machine.kv_blocks)
         self.place = {job.id: place for place, job in enumerate(jobs)}
-        self.counters: dict[str, Fraction] = {job.tenant: Fraction(0) for job in jobs}
-        self.last_served = ""
         self.chains: dict[tuple[object, ...], int] = {}
+        self.alone: dict[tuple[int, int], int] = {}
         self.seen: Counter[tuple[object, ...]] = Counter()
         self.emitted_before = 0
+        self.given: dict[Job, int] = {}
+        self.grower: Job | None = None
+        self.swaps = self.setting("mode", "") == "swap"
         self.urgent_level = self.setting("for_priority", None)
         if self.urgent_level is None:
             self.urgent_level = min((job.priority for job in jobs), default=0)
-        keeps = policy == "rescue"
-        self.kept_blocks = half_up(self.setting("kv", 0.1), machine.kv_blocks) if keeps else 0
-        self.kept_seats = half_up(self.setting("seats", 0), machine.max_num_seqs) if keeps else 0
-        self.kept_tokens = half_up(self.setting("tokens", 0), machine.max_num_batched_tokens) if keeps else 0
-        self.lends = keeps and bool(self.setting("lend", True))
+        self.keeps = policy in ("rescue", "rescue_cap")
+        self.kept_blocks = half_up(self.setting("kv", 0.1), machine.kv_blocks) if self.keeps else 0
+        self.kept_seats = half_up(self.setting("seats", 0), machine.max_num_seqs) if self.keeps else 0
+        self.lends = self.keeps and bool(self.setting("lend", True))
         self.lend_share = self.setting("lend_share", 1) if self.lends else 0
+        self.slices = self.token_slices() if self.keeps else []
+        self.book = BOOKS[policy](self)
 
     def setting(self, name: str, default: Any) -> Any:
         return self.settings.get(name, default)
 
-    # ---- who is first, who loses
+    def token_slices(self) -> list[tuple[int, int]]:
+        """Priority down to which a slice belongs, and its tokens; the most urgent first."""
+        budget = self.machine.max_num_batched_tokens
+        table = self.setting("slices", None) or {self.urgent_level: self.setting("tokens", 0)}
+        return sorted((int(level), half_up(share, budget)) for level, share in table.items())
 
-    def rank(self, job: Job) -> tuple[Any, ...]:
-        """Smallest first. Equal ranks keep the order of the queue, which is all that fcfs and static have."""
-        if self.policy in ("fcfs", "static"):
-            return ()
-        if self.policy == "vtc":
-            head = min((j.arrival, j.id) for j in [job, *self.waiting] if j.tenant == job.tenant)
-            return (self.counters[job.tenant], head, job.arrival, job.id)
-        if self.policy == "aging":
-            waited_s = Fraction(self.now - job.queued_ps, PS_PER_S)
-            credit: Fraction | int = Fraction(str(self.setting("per_s", 0.2))) * waited_s
-            if self.setting("threshold_s", None):
-                credit = waited_s // Fraction(str(self.setting("threshold_s", None)))
-            level = job.priority - credit
-            if self.setting("floor", None) is not None:
-                level = max(level, min(Fraction(job.priority), Fraction(str(self.setting("floor", None)))))
-            return (level, job.arrival, job.id)
-        return (job.priority, job.arrival, job.id)
+    # ---- who loses
 
     def loser(self) -> Job:
         """Who is evicted when a running request needs a block and none is free."""
-        if self.policy == "fcfs":
-            return self.running[-1]
-        candidates = [job for job in self.running if not self.is_done(job)]
-        lift = max(job.priority for job in candidates)
-        if self.policy == "inheritance":
-            lift = min([lift] + [job.priority for job in self.waiting if self.is_kv_blocked(job)])
-        return max(candidates, key=lambda job: (min(job.priority, lift), job.arrival))
+        return self.book.loser([job for job in self.running if not self.is_done(job)])
 
     def is_kv_blocked(self, job: Job) -> bool:
         need, room = self.kv_test(job, self.next_piece(job), [])
         return need > room
 
     def is_lower(self, job: Job) -> bool:
-        return self.policy == "rescue" and job.priority > self.urgent_level
+        return self.keeps and job.priority > self.urgent_level
+
+    def tier(self, job: Job) -> int:
+        """Which slice of the tokens is its own; the number of slices for none."""
+        return sum(job.priority > level for level, _ in self.slices)
 
     def is_done(self, job: Job) -> bool:
         """Only static batching without streaming keeps a request that has all its tokens."""
@@ -257,6 +300,20 @@ class Engine:
     def most_output(self, job: Job) -> int:
         limit = self.machine.max_model_len
         return min(job.output, limit - job.prompt) if limit else job.output
+
+    def alone_ps(self, prompt: int, output: int) -> int:
+        """Time of a request of these lengths alone on the empty engine."""
+        if (prompt, output) not in self.alone:
+            before, total = 0, (output - 1) * self.cost.decode_ps(1)
+            while before < prompt:
+                tokens = min(self.machine.max_num_batched_tokens, prompt - before)
+                area = tokens * (2 * before + tokens)
+                total += self.cost.mixed_ps(0, tokens, 1)
+                total += self.cost.attention_ps * area // 2 + self.cost.prefix_ps * before
+                before += tokens
+            contexts = (output - 1) * prompt + (output - 1) * (output - 2) // 2
+            self.alone[prompt, output] = total + self.cost.kv_token_ps * contexts
+        return self.alone[prompt, output]
 
     # ---- blocks
 
@@ -305,6 +362,30 @@ class Engine:
         idle = max(0, self.kept_blocks - self.held(urgent)), max(0, self.kept_seats - len(urgent))
         return idle[0] - half_up(self.lend_share, idle[0]), idle[1] - half_up(self.lend_share, idle[1])
 
+    def asked(self, job: Job, tokens: int, stay: Sequence[Job]) -> int:
+        """Blocks that the gate asks of a waiting request beside those that stay, its hits among them."""
+        hits, limit = len(self.lookup(job)), self.machine.max_model_len or job.known
+        start, whole = hits * self.machine.block_size + job.computed, min(job.known, limit)
+        if self.machine.gate == "first_chunk":
+            whole = min(start + tokens, limit)
+        elif self.machine.gate == "peak":
+            whole = self.machine.tokens_of_life(job.prompt, job.output)
+        elif self.machine.gate == "expected" and stay:
+            whole = job.known + self.ratio.now * self.hoped(job) // 10**6
+        return self.machine.blocks(whole)
+
+    def hoped(self, job: Job) -> int:
+        """Output that may still come, as far as the gate `expected` looks."""
+        return min(job.prompt + self.most_output(job) - job.known, 4096)
+
+    def future_peak(self, jobs: Sequence[Job]) -> int:
+        """Most blocks that these hold at any time, if each gets a token in every iteration from now on."""
+        left = {job: job.prompt + self.most_output(job) - job.known for job in jobs}
+        return max(
+            sum(self.machine.blocks(job.known + step) for job in jobs if left[job] > step)
+            for step in {rest - 1 for rest in left.values()}
+        )
+
     def kv_test(self, job: Job, tokens: int, leave: Sequence[Job]) -> tuple[int, int]:
         """Blocks that the gate asks of a waiting request, and blocks there would be if `leave` left."""
         stay = [other for other in self.running if other not in leave]
@@ -312,17 +393,16 @@ class Engine:
         free = self.pool.free + sum(self.pool.references[block] == times for block, times in gone.items())
         hits = self.lookup(job)
         woken = sum(self.pool.references[block] == gone[block] for block in hits)
-        limit = self.machine.max_model_len or job.known
-        whole = {
-            "full_prompt": min(job.known, limit),
-            "first_chunk": min(len(hits) * self.machine.block_size + tokens, limit),
-            "peak": self.machine.tokens_of_life(job.prompt, job.output),
-        }[self.machine.gate]
-        need = max(0, self.machine.blocks(whole) - len(hits)) + woken
-        need += (self.machine.watermark_blocks if stay else 0) + self.kept_from(job, stay)[0]
+        closed = (self.machine.watermark_blocks if stay else 0) + self.kept_from(job, stay)[0]
+        closed += self.book.closed_blocks(job)
+        need = max(0, self.asked(job, tokens, stay) - len(hits)) + woken
         if self.machine.gate == "peak":
             free = self.machine.kv_blocks - self.held(stay)
-        return need, free
+        if self.machine.gate == "expected":
+            free -= self.machine.blocks(self.ratio.now * sum(map(self.hoped, stay)) // 10**6)
+        if self.machine.gate == "lookahead" and need <= free:
+            return self.future_peak([*stay, job]) + closed, self.machine.kv_blocks
+        return need + closed, free
 
     # ---- one iteration
 
@@ -332,7 +412,7 @@ class Engine:
 
     def next_piece(self, job: Job) -> int:
         """Tokens of a waiting request's first chunk, whatever the budget."""
-        return self.piece(job, len(self.lookup(job)) * self.machine.block_size)
+        return self.piece(job, job.computed + len(self.lookup(job)) * self.machine.block_size)
 
     def schedule(self, record: Iteration) -> dict[Job, int]:
         machine, crowd = self.machine, len(self.running) + len(self.waiting)
@@ -340,52 +420,63 @@ class Engine:
         if self.threshold and machine.adaptive_threshold:
             self.threshold = max(self.threshold, machine.max_num_batched_tokens // crowd)
         self.record, self.given = record, dict[Job, int]()
-        self.budget = self.lower_budget = machine.max_num_batched_tokens
-        if self.kept_tokens:
-            used = self.urgent_tokens() if self.lends else self.kept_tokens
-            self.lower_budget -= min(self.kept_tokens, used)
+        self.budget, self.moved = machine.max_num_batched_tokens, 0
+        self.below = self.slice_caps(self.demands() if self.lends else None)
         self.running_pass()
         if not record.preempted:
             self.waiting_pass()
         for job, tokens in self.given.items():
             record.scheduled.append((job.id, tokens))
             record.before.append(job.computed)
-        record.duration_ps = self.duration_ps()
+        record.duration_ps = self.duration_ps() + getattr(self.cost, "swap_token_ps", 0) * self.moved
         for job, tokens in self.given.items():
             job.recomputed += max(0, min(job.reached, job.computed + tokens) - job.computed)
             job.computed += tokens
             job.reached = max(job.reached, job.computed)
-        record.waiting = [job.id for job in sorted(self.waiting, key=self.rank)]
+        record.waiting = [job.id for job in sorted(self.waiting, key=self.book.rank)]
         record.running = [job.id for job in self.running]
         record.free_after_schedule = self.pool.free
         return self.given
 
-    def urgent_tokens(self) -> int:
-        """What urgent requests, running or about to enter, can use of their slice in this iteration."""
-        total = sum(self.piece(job, job.computed) for job in self.running if not self.is_lower(job))
-        seats, taken = self.machine.max_num_seqs - len(self.running), 0
-        for job in sorted((job for job in self.waiting if not self.is_lower(job)), key=self.rank):
+    def demands(self) -> list[int]:
+        """What the owners of each slice, running or about to enter, can use of it in this iteration."""
+        total = [0 for _ in self.slices] + [0]
+        for job in self.running:
+            total[self.tier(job)] += self.piece(job, job.computed)
+        count, taken = len(self.running), 0
+        for job in sorted(self.waiting, key=self.book.rank):
             tokens = self.next_piece(job)
             need, room = self.kv_test(job, min(tokens, self.budget), [])
-            if seats <= 0 or need + taken > room:
+            no_seat = count + self.kept_from(job, self.running)[1] >= self.machine.max_num_seqs
+            if self.tier(job) == len(self.slices) or no_seat or need + taken > room:
                 break
-            total, seats, taken = total + tokens, seats - 1, taken + need
+            total[self.tier(job)] += tokens
+            count, taken = count + 1, taken + need
         return total
 
+    def slice_caps(self, demands: Sequence[int] | None) -> list[int]:
+        """Tokens that all the requests below each slice may have together in this iteration."""
+        caps, left = [], self.machine.max_num_batched_tokens
+        for i, (_, tokens) in enumerate(self.slices):
+            left -= tokens if demands is None else min(tokens, demands[i])
+            caps.append(max(0, left))
+        return caps
+
     def give(self, job: Job, tokens: int) -> None:
-        self.given[job] = tokens
+        """Tokens of this iteration; negative ones are taken back."""
         self.budget -= tokens
-        self.lower_budget -= tokens if self.is_lower(job) else 0
+        for i in range(self.tier(job)):
+            self.below[i] -= tokens
 
     def left_for(self, job: Job) -> int:
-        return min(self.budget, self.lower_budget) if self.is_lower(job) else self.budget
+        return max(
+            0, min(self.budget, self.book.tokens_left(job), *self.below[: self.tier(job)], self.budget)
+        )
 
     def running_pass(self) -> None:
-        slices = self.policy == "rescue" and self.setting("tokens", 0) > 0
-        by_rank = self.policy == "preemptive" or slices
-        for job in sorted(self.running, key=self.rank) if by_rank else list(self.running):
+        for job in self.book.running_order():
             if self.budget == 0:
-                return
+                break
             if job not in self.running or self.is_done(job):
                 continue
             tokens = min(self.piece(job, job.computed), self.left_for(job))
@@ -393,33 +484,43 @@ class Engine:
                 tokens = min(tokens, self.machine.max_model_len - job.computed - 1)
             if tokens == 0:
                 continue
-            need = self.machine.blocks(job.computed + tokens) - len(job.blocks)
-            while need > self.pool.free - self.guarded(job, need):
-                victim = self.loser()
-                self.evict(victim, job)
-                if victim is job:
-                    break
+            self.make_room(job, self.machine.blocks(job.computed + tokens) - len(job.blocks))
             if job in self.running:
                 self.allocate(job, tokens)
+                self.given[job] = tokens
                 self.give(job, tokens)
             elif self.policy == "fcfs":
+                break
+        if self.record.preempted:
+            self.ratio.learn(self.running, sum(map(self.most_output, self.running)))
+
+    def make_room(self, job: Job, need: int) -> None:
+        """Evict until a running request has the blocks it needs, itself perhaps."""
+        self.grower = job
+        while self.book.exceeds_share(job, need) or need > self.pool.free - self.guarded(job, need):
+            victim = self.loser()
+            self.evict(victim, job)
+            if victim is job:
                 return
 
     def guarded(self, job: Job, need: int) -> int:
         """Blocks that a running request may not grow into."""
-        guards = self.policy == "rescue" and self.setting("guard_growth", False) and need > 0
+        guards = self.keeps and self.setting("guard_growth", False) and need > 0
         return self.kept_from(job, self.running)[0] if guards else 0
 
     def evict(self, victim: Job, beneficiary: Job) -> None:
-        refund = self.given.pop(victim, 0)
-        self.budget += refund
-        self.lower_budget += refund if self.is_lower(victim) else 0
+        self.give(victim, -self.given.pop(victim, 0))
         self.record.preempted.append(Eviction(victim.id, beneficiary.id, victim.computed, self.now))
         self.pool.release(victim.blocks)
-        victim.blocks, victim.computed = [], 0
+        victim.blocks = []
+        if self.swaps:
+            self.moved += victim.computed
+        else:
+            victim.computed = 0
         victim.preemptions += 1
         victim.queued_ps = self.now
         self.running.remove(victim)
+        self.book.queued(victim, newly=False)
         self.waiting.insert(0, victim)
 
     def is_closed(self) -> bool:
@@ -436,19 +537,23 @@ class Engine:
         return min(job.arrival_ps for job in self.waiting) + int(longest)
 
     def waiting_pass(self) -> None:
-        skips = self.policy in ("backfill", "inheritance", "skip_limit")
-        skips = skips or self.setting("misfit", "stop") == "skip"
-        blocked: list[Job] = []
+        blocked, lines = list[Job](), set[object]()
         while self.budget > 0 and not self.is_closed():
-            candidates = [job for job in self.waiting if job not in blocked]
+            candidates = [
+                job for job in self.waiting if job not in blocked and self.book.line(job) not in lines
+            ]
             if not candidates:
                 return
-            job = min(candidates, key=self.rank)
+            self.book.choosing()
+            job = min(candidates, key=self.book.rank)
             victims = self.who_must_leave(job)
             if victims is None:
                 blocked.append(job)
-                if not skips or self.has_no_seat(job, []):
+                misfit = self.book.misfit(job)
+                if misfit == "stop" or self.has_no_seat(job, []):
                     return
+                if misfit == "pass":
+                    lines.add(self.book.line(job))
             else:
                 for victim in victims:
                     self.evict(victim, job)
@@ -465,29 +570,20 @@ class Engine:
 
     def first_piece(self, job: Job, leave: Sequence[Job]) -> int:
         """Tokens a waiting request would start with; 0 where the budget forbids it."""
-        refunds = [other for other in leave if other in self.given]
-        left = self.budget + sum(self.given[other] for other in refunds)
-        if self.is_lower(job):
-            left = min(left, self.lower_budget + sum(self.given[o] for o in refunds if self.is_lower(o)))
+        for other in leave:
+            self.give(other, -self.given.get(other, 0))
+        left = self.left_for(job)
+        for other in leave:
+            self.give(other, self.given.get(other, 0))
         tokens = self.next_piece(job)
         return 0 if not self.machine.enable_chunked_prefill and tokens > left else max(0, min(tokens, left))
 
     def who_must_leave(self, job: Job) -> list[Job] | None:
         """Running requests to evict so that this one can enter, most often none; None when it cannot."""
         evicted = {eviction.victim for eviction in self.record.preempted}
-        if job.id in evicted or self.first_piece(job, []) == 0:
+        if job.id in evicted or self.first_piece(job, []) == 0 or self.book.holds_back(job):
             return None
-        if self.policy == "preemptive":
-            gap, limit = self.setting("gap", 0), self.setting("max_preemptions", 3)
-            candidates = [
-                other
-                for other in reversed(self.running)
-                if other.priority - job.priority > gap and other.preemptions < limit
-            ]
-            candidates.sort(key=lambda other: -other.priority)
-        else:
-            can_recall = self.lends and not self.is_lower(job)
-            candidates = [other for other in reversed(self.running) if can_recall and self.is_lower(other)]
+        candidates = self.book.evictable(job)
         leave: list[Job] = []
         while True:
             need, room = self.kv_test(job, self.first_piece(job, leave), leave)
@@ -499,7 +595,7 @@ class Engine:
             lent_blocks = self.held(lower, urgent) > self.machine.kv_blocks - self.kept_blocks
             lent_seats = len(lower) > self.machine.max_num_seqs - self.kept_seats
             on_loan = (lent_blocks or not no_blocks) and (lent_seats or not no_seat)
-            if self.policy == "rescue" and not on_loan:
+            if self.keeps and not on_loan:
                 return None
             if len(leave) == len(candidates):
                 return None
@@ -514,21 +610,25 @@ class Engine:
         self.running.append(job)
         for block in hits:
             self.pool.share(block)
-        job.blocks, job.computed = hits, len(hits) * self.machine.block_size
+        job.target = job.known
+        if self.swaps and job.preemptions:
+            self.moved += job.computed
+            job.target = job.computed if job.computed >= job.prompt else job.known
+        else:
+            job.computed = len(hits) * self.machine.block_size
+        job.blocks = hits
         self.allocate(job, tokens)
+        self.given[job] = tokens
         self.give(job, tokens)
         job.wait_ps += self.now - job.queued_ps
-        job.overtaken, job.known_at_admission = 0, job.known
-        if job.first_scheduled_ps == NEVER:
+        job.overtaken = 0
+        first = job.first_scheduled_ps == NEVER
+        if first:
             job.first_scheduled_ps = self.now
-            self.charge(job, Fraction(str(self.setting("prompt_weight", 1))) * job.prompt)
-        self.last_served = job.tenant
-
-    def charge(self, job: Job, service: Fraction) -> None:
-        self.counters[job.tenant] += service / self.weights.get(job.tenant, Fraction(1))
+        self.book.admitted(job, first)
 
     def duration_ps(self) -> int:
-        decodes = [job for job in self.given if job.computed >= job.known_at_admission]
+        decodes = [job for job in self.given if job.computed >= job.target]
         chunks = [(job.computed, self.given[job]) for job in self.given if job not in decodes]
         context = sum(job.computed for job in decodes)
         self.record.prefill_tokens = prefill = sum(tokens for _, tokens in chunks)
@@ -553,6 +653,7 @@ class Engine:
             self.running.remove(job)
             self.pool.release(job.blocks)
         job.outcome, job.ended_ps = outcome, self.now
+        self.book.ended(job)
 
     def time_out(self) -> None:
         # Clients give up one after the other: by deadline; at equal ones, in the order of the list.
@@ -568,7 +669,7 @@ class Engine:
         for job in self.given:
             if job in self.running and job.computed == job.known:
                 job.emitted += 1
-                self.charge(job, Fraction(str(self.setting("output_weight", 2))))
+                self.book.got_token(job)
                 if job.first_token_ps == NEVER:
                     job.first_token_ps = self.now
                 if self.is_done(job) and streams:
@@ -579,6 +680,9 @@ class Engine:
             for job in list(self.running):
                 self.end(job, Outcome.FINISHED)
         record.free_after_update = self.pool.free
+        self.book.has_run(record.duration_ps)
+        self.ratio.fall()
+        self.iteration += 1
 
     def deadlines(self) -> list[int]:
         present = self.waiting + self.running
@@ -597,22 +701,49 @@ class Engine:
         self.seen[state] += 1
         return self.seen[state] > 1
 
-    def arrive(self, job: Job) -> None:
+    def is_refused(self, job: Job) -> bool:
+        """It can never run, or a cap of the policy is too small for it."""
         machine = self.machine
         blocks, seats = self.kept_from(job, [])
-        tokens = self.kept_tokens if self.is_lower(job) and not self.lends else 0
-        never_fits = self.peak(job) > machine.kv_blocks - blocks
-        never_fits |= seats >= machine.max_num_seqs or tokens >= machine.max_num_batched_tokens
-        no_prompt = job.prompt == 0 or (machine.max_model_len and job.prompt >= machine.max_model_len)
-        if no_prompt or (machine.refuse_infeasible and never_fits):
+        never_fits = self.peak(job) > machine.kv_blocks - blocks or seats >= machine.max_num_seqs
+        if not self.lends:
+            never_fits |= 0 in self.slice_caps(None)[: self.tier(job)]
+        never_fits |= self.book.is_refused(job)
+        no_prompt = job.prompt == 0 or bool(machine.max_model_len and job.prompt >= machine.max_model_len)
+        return no_prompt or (machine.refuse_infeasible and never_fits) or self.book.is_capped_out(job)
+
+    def arrive(self, job: Job, decides: bool = True) -> None:
+        if self.is_refused(job):
             job.outcome, job.ended_ps = Outcome.REFUSED, job.arrival_ps
             return
-        if not any(other.tenant == job.tenant for other in self.waiting):
-            queued = {other.tenant for other in self.waiting} or {self.last_served or job.tenant}
-            level = min(self.counters[tenant] for tenant in queued)
-            self.counters[job.tenant] = max(self.counters[job.tenant], level)
         job.queued_ps = job.arrival_ps
+        if isinstance(self.book, Shed) and decides:
+            out = self.book.who_is_shed(job)
+            if out is job:
+                job.outcome, job.ended_ps = Outcome.SHED, job.arrival_ps
+                return
+            if out is not None:
+                self.end(out, Outcome.SHED)
+        self.book.queued(job, newly=True)
         self.waiting.append(job)
+
+
+def split(jobs: Sequence[Job], machine: Machine, settings: Mapping[str, Any]) -> list[Job]:
+    """Requests too long for the cap of their class, cut into pieces of even prompts, each with the prefix."""
+    cap, prefix = settings.get("per_request"), settings.get("split_prefix", 0)
+    limit = Fraction(machine.kv_blocks * machine.block_size, 4) if cap is None else Fraction(cap)
+    urgent, found = min((job.priority for job in jobs), default=0), list[Job]()
+    for job in jobs:
+        own = int(limit) - job.output + 1 - prefix
+        size = machine.tokens_of_life(job.prompt, job.output)
+        if job.priority == urgent or size <= limit or own < 1:
+            found.append(job)
+            continue
+        count = -(-job.prompt // own)
+        for i in range(count):
+            prompt = job.prompt // count + (i < job.prompt % count) + prefix
+            found.append(replace(job, id=f"{job.id}/{i + 1}", prompt=prompt, parent=job.id, part=i))
+    return found
 
 
 def run(
@@ -623,15 +754,19 @@ def run(
     cost: Cost,
     weights: Mapping[str, Fraction] | None = None,
     horizon_ps: int | None = None,
+    ratio: Ratio | None = None,
 ) -> Result:
     """Run the requests, given in order of arrival, until all have ended, nothing can move, or the horizon."""
-    engine = Engine(machine, jobs, policy, settings, cost, weights or {})
+    if issubclass(BOOKS[policy], KvCap) and settings.get("split"):
+        jobs = split(jobs, machine, settings)
+    engine = Engine(machine, jobs, policy, settings, cost, weights or {}, ratio)
     coming, iterations, stop_reason, arrived = list(jobs), list[Iteration](), "", list[str]()
     while horizon_ps is None or engine.now < horizon_ps:
         while coming and coming[0].arrival_ps <= engine.now:
             engine.arrive(coming[0])
             arrived.append(coming.pop(0).id)
         engine.time_out()
+        engine.book.at_boundary()
         if engine.waiting or engine.running:
             record = Iteration(engine.now, arrived)
             engine.schedule(record)
@@ -654,7 +789,7 @@ def run(
         engine.now = min(events) if horizon_ps is None else min(*events, horizon_ps)
     for job in coming:
         # Nobody decided about it any more, but what can never run is refused on arrival.
-        engine.arrive(job)
+        engine.arrive(job, decides=False)
     # Whoever came and gave up while the last iteration ran has given up, as those who were there before.
     engine.time_out()
     return Result({job.id: job for job in jobs}, iterations, stop_reason, [job.id for job in engine.waiting])

@@ -11,14 +11,11 @@ import pytest
 
 from sched.model import NEVER, PS_PER_S, UNLIMITED_BLOCKS, Machine, Outcome
 from tests.reference import Iteration, Job, Result, run
+from tests.reference_policies import BOOKS
 
 SHARED = Path(__file__).parent.parent.parent / "shared"
 GOLDEN = sorted(path for path in (SHARED / "golden").glob("*.json") if path.name != "INDEX.json")
 EXAMPLES = SHARED / "cases" / "policy_examples.json"
-POLICIES = {
-    *("static", "fcfs", "priority", "backfill", "hol", "skip_limit"),
-    *("preemptive", "inheritance", "rescue", "aging", "vtc"),
-}
 
 
 @dataclass(frozen=True)
@@ -163,7 +160,18 @@ def run_example(scenario: dict[str, Any], policy: str, settings: dict[str, Any])
         enable_prefix_caching=engine["enable_prefix_caching"],
     )
     jobs = [
-        Job(r["id"], to_ps(r["arrival_s"]), r["prompt"], r["output"], r["priority"], r["tenant"], r["class"])
+        Job(
+            *(
+                r["id"],
+                to_ps(r["arrival_s"]),
+                r["prompt"],
+                r["output"],
+                r["priority"],
+                r["tenant"],
+                r["class"],
+            ),
+            ttft_goal=to_ps(r["slo"]["ttft_s"]) if "slo" in r else NEVER,
+        )
         for r in scenario["requests"]
     ]
     jobs.sort(key=lambda job: job.arrival_ps)
@@ -181,7 +189,7 @@ def example_runs() -> list[Any]:
     runs = []
     for example in json.loads(EXAMPLES.read_text()):
         for part, name in ((example, ""), (example.get("against"), "-against")):
-            if part and part["policy"] in POLICIES:
+            if part and part["policy"] in BOOKS:
                 values = (example["scenario"], part["policy"], part["settings"], part["expected"])
                 runs.append(pytest.param(*values, id=example["name"] + name))
     return runs
