@@ -451,7 +451,9 @@ class NoLift(Vtc):
 
 
 def test_fair_01_turns_are_unfair_where_they_differ_in_cost() -> None:
-    turns, tokens = run("FAIR-01", "drr"), run("FAIR-01", "vtc")
+    # All prompts are alike: who is charged for them alone is charged for its turns.
+    turns = run("FAIR-01", "vtc", "vtc.prompt_weight=1", "vtc.output_weight=0")
+    tokens = run("FAIR-01", "vtc")
     got = {one: [one.tokens_of(tenant, 0, 1000) for tenant in "AB"] for one in (turns, tokens)}
     assert got[turns][0] >= 7 * got[turns][1]
     assert got[tokens][0] <= 1.6 * got[tokens][1] and got[tokens][0] - got[tokens][1] <= 800
