@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from sched.details import add_details
+from sched.fairness import jain
 from sched.inversion import Culprits, Inversion
 from sched.log import Ints, Log
 from sched.model import PS_PER_S, UNLIMITED_BLOCKS, Outcome
 from sched.occupancy import Bools, used_blocks
+from sched.percentiles import of_times
 from sched.remarks import Notes, note_what_is_missing, note_what_is_odd, note_what_was_read
 from sched.scenario import Scenario
 from sched.sums import exact_dot, exact_sum, five, seconds
@@ -27,19 +30,27 @@ OUTCOMES = {
 }
 
 
-def summary(log: Log, scenario: Scenario, inversion: Inversion, *, with_blame: bool = True) -> dict[str, Any]:
+def summary(
+    log: Log,
+    scenario: Scenario,
+    inversion: Inversion,
+    *,
+    with_blame: bool = True,
+    in_full: bool = False,
+) -> dict[str, Any]:
     """Every figure of one run, in seconds and plain Python.
 
     Beside what `run --json` promises, `inversion.urgent_class` is the class of the most urgent requests that
     came, and `inversion.urgent` is the blame for the waits of the most urgent level alone. Without blame
     there is neither that nor direct_s, growth_s, bypass_s and top_culprits: who shows none saves the work.
+    Only in full there are the figures of `sched.details`, and intervals beside the percentiles.
     """
     notes: Notes = [{"path": path, "text": text} for path, text in scenario.notes()]
     note_what_was_read(scenario, notes)
     counted = np.asarray(log.requests.arrival_ps >= round(scenario.warmup_s * PS_PER_S))
     window_s = scenario.duration_s - scenario.warmup_s
     makespan_ps = int(log.ended_ps[log.outcome == Outcome.FINISHED].max(initial=-1))
-    classes = _classes(log, inversion, counted, window_s, notes)
+    classes = _classes(log, inversion, counted, window_s, notes, in_full=in_full)
     found: dict[str, Any] = {
         "requests": _outcomes(log),
         "makespan_s": seconds(makespan_ps) if makespan_ps >= 0 else None,
@@ -50,12 +61,14 @@ def summary(log: Log, scenario: Scenario, inversion: Inversion, *, with_blame: b
         "batch_occupancy": _mean(
             log, inversion.seen.levels.held.seats.sum(axis=0), log.machine.max_num_seqs, makespan_ps
         ),
-        "jain": _jain(log, counted),
+        "jain": jain(log, log.emitted_tokens, counted),
         "classes": classes,
         "tenants": _tenants(log, inversion, counted),
         "inversion": _inversion(log, inversion, with_blame),
         "notes": notes,
     }
+    if in_full:
+        add_details(found, log, scenario, inversion, counted, makespan_ps, notes)
     note_what_is_missing(log, found, notes)
     note_what_is_odd(log, counted, notes)
     return found
@@ -91,19 +104,6 @@ def _utilisation(log: Log, inversion: Inversion, makespan_ps: int) -> float | No
     return _mean(log, used, log.machine.kv_blocks, makespan_ps)
 
 
-def _jain(log: Log, counted: Bools) -> float | None:
-    """Jain's index of fairness over the tenants' output tokens by weight: 1 is even, 1/n is all to one.
-
-    Source: Jain, Chiu and Hawe, DEC-TR-301, 1984.
-    """
-    tenants = log.requests.tenant_index[counted]
-    tokens = np.bincount(tenants, weights=log.emitted_tokens[counted], minlength=len(log.requests.weights))
-    present = np.unique(tenants).tolist()
-    shares = [float(int(tokens[tenant]) / log.requests.weights[tenant]) for tenant in present]
-    squares = sum(share * share for share in shares)
-    return sum(shares) ** 2 / (len(shares) * squares) if squares else None
-
-
 def _meets_goals(log: Log) -> tuple[Bools, Bools]:
     """Of each request: whether anything was promised, and whether it finished within all that was."""
     listed, finished = log.requests, log.outcome == Outcome.FINISHED
@@ -121,8 +121,10 @@ def _meets_goals(log: Log) -> tuple[Bools, Bools]:
     return promised, finished & ~late
 
 
-def _classes(log: Log, inversion: Inversion, counted: Bools, window_s: float, notes: Notes) -> dict[str, Any]:
-    listed = log.requests
+def _classes(
+    log: Log, inversion: Inversion, counted: Bools, window_s: float, notes: Notes, *, in_full: bool
+) -> dict[str, Any]:
+    listed, figures = log.requests, of_times if in_full else five
     promised, kept = _meets_goals(log)
     has_token, finished = log.first_token_ps >= 0, log.outcome == Outcome.FINISHED
     found = {}
@@ -130,22 +132,26 @@ def _classes(log: Log, inversion: Inversion, counted: Bools, window_s: float, no
         own = np.flatnonzero(counted & (listed.class_index == index))
         first, done = own[has_token[own]], own[finished[own]]
         several = done[log.emitted_tokens[done] > 1]
+        tail, steps = (log.ended_ps - log.first_token_ps)[several], log.emitted_tokens[several] - 1
         waited = own[log.outcome[own] != Outcome.REFUSED]
         wait, inverted = exact_sum(inversion.wait_ps[own]), exact_sum(inversion.inversion_ps[own])
         asked = own[promised[own]]
         good = int(kept[asked].sum())
         found[name] = {
             "n": len(own),
-            "ttft_s": five(log.first_token_ps[first] - listed.arrival_ps[first]),
-            "tpot_s": five((log.ended_ps - log.first_token_ps)[several] // (log.emitted_tokens[several] - 1)),
-            "e2e_s": five(log.ended_ps[done] - listed.arrival_ps[done]),
-            "wait_s": five(inversion.wait_ps[waited]),
+            "ttft_s": figures(log.first_token_ps[first] - listed.arrival_ps[first]),
+            "tpot_s": figures(tail // steps),
+            "e2e_s": figures(log.ended_ps[done] - listed.arrival_ps[done]),
+            "wait_s": figures(inversion.wait_ps[waited]),
             "slo_attainment": good / len(asked) if len(asked) else None,
             "goodput_per_s": good / window_s if len(asked) else None,
             "inversion_s": seconds(inverted),
             "inversion_share": inverted / wait if wait else None,
             "bypasses": int(inversion.bypasses[own].sum()),
         }
+        if in_full:
+            tokens = int(log.emitted_tokens[asked[kept[asked]]].sum())
+            found[name]["goodput_tokens_per_s"] = tokens / window_s if len(asked) else None
         left = len(own) - len(first)
         if left and len(first):
             text = f"{left} of {len(own)} {name} requests got no token and are in no TTFT"

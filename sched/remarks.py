@@ -1,6 +1,6 @@
 """What is said beside the figures of a run: why one is missing, and what to know before believing them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,19 +17,42 @@ from sched.words import count
 Notes = list[dict[str, str]]
 WHY_MISSING = {
     "makespan_s": "nothing finished",
-    "throughput.output_tokens_per_s": "nothing finished",
-    "throughput.requests_per_s": "nothing finished",
+    "output_tokens_per_s": "nothing finished",
+    "requests_per_s": "nothing finished",
+    "prefill_tokens_per_s": "nothing finished",
+    "decode_tokens_per_s": "nothing finished",
     "kv_utilisation": "nothing finished",
     "batch_occupancy": "nothing finished",
+    "token_occupancy": "nothing finished",
+    "stranded_kv": "nothing finished",
+    "fragmentation": "nobody held a block",
+    "recomputed_share": "nothing was computed",
+    "evictions_per_request": "nothing arrived",
     "jain": "no tenant got a token",
+    "service_difference": "no two tenants had requests waiting at the same time",
+    "five_residences_s": "nothing finished",
     "ttft_s": "no request of this class got a token",
     "tpot_s": "no finished request of this class has a second token",
     "e2e_s": "no request of this class finished",
     "wait_s": "no request of this class was accepted",
+    "queueing_s": "no request of this class was admitted",
+    "itl_s": "no request of this class got a second token",
+    "itl_max_s": "no request of this class got a second token",
+    "normalised_latency_s": "no request of this class finished",
+    "slowdown": "no request of this class finished",
+    "longest_wait_s": "no request of this class was accepted",
+    "longest_without_service_s": "no request of this class was accepted",
+    "longest_of_goal": "no time to the first token was promised to this class",
+    "past_goal": "no time to the first token was promised to this class",
+    "past_goal_at_once": "no time to the first token was promised to this class",
     "slo_attainment": "nothing was promised to this class",
     "goodput_per_s": "nothing was promised to this class",
+    "goodput_tokens_per_s": "nothing was promised to this class",
     "inversion_share": "no request of this class waited",
 }
+"""Why a figure is None, by its name. What is counted for a class that has no request is said of the class."""
+OF_BLOCKS = ("kv_utilisation", "stranded_kv")
+NOT_FIGURES = ("notes", "inversion", "tenants", "requests")
 
 
 def note_what_was_read(scenario: Scenario, notes: Notes) -> None:
@@ -48,17 +71,25 @@ def note_what_was_read(scenario: Scenario, notes: Notes) -> None:
 
 def note_what_is_missing(log: Log, found: Mapping[str, Any], notes: Notes) -> None:
     """A note for every value that is None."""
-    flat = {name: found[name] for name in ("makespan_s", "kv_utilisation", "batch_occupancy", "jain")}
-    flat |= {f"throughput.{name}": value for name, value in found["throughput"].items()}
-    missing = {path: WHY_MISSING[path] for path, value in flat.items() if value is None}
-    if "kv_utilisation" in missing and log.machine.kv_blocks >= UNLIMITED_BLOCKS:
-        missing["kv_utilisation"] = "there is no limit on KV blocks"
-    for name, figures in found["classes"].items():
-        for key, value in figures.items():
-            if (value["max"] if isinstance(value, dict) else value) is None:
-                reason = WHY_MISSING[key] if figures["n"] else "no request of this class is counted"
-                missing[f"classes.{name}.{key}"] = reason
-    notes += [{"path": path, "text": reason} for path, reason in missing.items()]
+    unlimited = log.machine.kv_blocks >= UNLIMITED_BLOCKS
+    figures = {name: value for name, value in found.items() if name not in NOT_FIGURES}
+    for path in _missing(figures):
+        reason = WHY_MISSING[path[-1]]
+        if path[0] == "classes" and not found["classes"][path[1]]["n"]:
+            reason = "no request of this class is counted"
+        elif path[0] in OF_BLOCKS and unlimited:
+            reason = "there is no limit on KV blocks"
+        notes.append({"path": ".".join(path), "text": reason})
+
+
+def _missing(found: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Where something is None: a figure, or a measure in all its parts."""
+    for key, value in found.items():
+        parts = value.values() if isinstance(value, Mapping) and key in WHY_MISSING else (value,)
+        if all(part is None for part in parts):
+            yield *path, key
+        elif isinstance(value, Mapping):
+            yield from _missing(value, (*path, key))
 
 
 def note_what_is_odd(log: Log, counted: Bools, notes: Notes) -> None:

@@ -25,9 +25,11 @@ from tests.slow_inversion import batch_by_iteration
 from tests.strategies import small_scenarios
 
 
-def measured(scenario: Scenario, policy: str = "fcfs") -> tuple[Log, dict[str, Any]]:
+def measured(
+    scenario: Scenario, policy: str = "fcfs", *, in_full: bool = False
+) -> tuple[Log, dict[str, Any]]:
     log = simulate(scenario, policy)
-    return log, summary(log, scenario, analyse(log))
+    return log, summary(log, scenario, analyse(log), in_full=in_full)
 
 
 def seats(requests: list[dict[str, Any]], **rest: Any) -> Scenario:
@@ -69,8 +71,76 @@ def test_every_figure_of_a_run_that_fits_on_paper() -> None:
     missing = {"tpot_s": dict.fromkeys(("mean", "p50", "p90", "p99", "max")), "slo_attainment": None}
     assert {key: found["classes"]["y"][key] for key in missing} == missing
     paths = {note["path"] for note in found["notes"]}
-    assert paths == {"classes.y.tpot_s", "classes.y.slo_attainment", "classes.y.goodput_per_s"}
+    assert paths - {"engine.max_num_seqs"} == {
+        *("classes.y.tpot_s", "classes.y.slo_attainment", "classes.y.goodput_per_s")
+    }
     assert found["tenants"]["T"] == {"n": 2, "output_tokens": 5, "wait_s": 2.0, "inversion_s": 0.0}
+
+
+def test_every_further_figure_of_a_run_that_fits_on_paper() -> None:
+    # One seat: a runs 0 to 3 and b, of two seconds, 3 to 5, c 5 to 6; two tenants wait from 1.5 to 5.
+    listed = [
+        {"id": "a", "class": "x", "tenant": "T", "arrival_s": 0.0, "prompt": 2, "output": 3},
+        {"id": "b", "class": "x", "tenant": "T", "arrival_s": 1.0, "prompt": 4, "output": 2},
+        {"id": "c", "class": "y", "tenant": "U", "arrival_s": 1.5, "prompt": 6, "output": 1},
+    ]
+    classes = {"x": {"slo": {"ttft_s": 2.0}}}
+    scenario = seats(listed, classes=classes, duration_s=4.0)
+    _, plain = measured(scenario)
+    _, found = measured(scenario, in_full=True)
+    first, second = found["classes"]["x"], found["classes"]["y"]
+
+    def five_of(mean: float, low: float, high: float) -> dict[str, Any]:
+        """Two values: too few for any upper end, and for a lower one of the median."""
+        ends = {"p50_interval": [None, None], "p90_interval": [low, None], "p99_interval": [high, None]}
+        return {"mean": mean, "p50": low, "p90": high, "p99": high, "max": high} | ends
+
+    assert first["queueing_s"] == five_of(1.0, 0.0, 2.0)
+    assert first["itl_max_s"] == five_of(1.0, 1.0, 1.0)
+    assert first["itl_s"]["mean"] == first["itl_s"]["max"] == 1.0
+    assert first["normalised_latency_s"] == five_of(1.5, 1.0, 2.0)
+    assert first["slowdown"] == five_of(1.5, 1.0, 2.0)  # 3 s in 3 s, 2 s in 4 s
+    assert first["goodput_tokens_per_s"] == 3 / 4
+    assert first["starvation"] == {
+        **{"longest_wait_s": 2.0, "longest_without_service_s": 2.0, "longest_of_goal": 1.5},
+        **{"past_goal": 1, "past_goal_at_once": 1, "unfinished": 0},
+    }
+    assert second["starvation"]["past_goal"] is None and second["starvation"]["longest_wait_s"] == 3.5
+    assert found["throughput"] == plain["throughput"] | {
+        "prefill_tokens_per_s": 12 / 6,
+        "decode_tokens_per_s": 3 / 6,
+    }
+    assert found["token_occupancy"] == (12 + 3) / (2048 * 6)
+    assert found["fragmentation"] == 0.0  # blocks of one token
+    # From 1 s on somebody waits: of 40 blocks 3, 4, 4 and 5 are held. The seat keeps them out.
+    stranded = (4 * 40 - 16) / (6 * 40)
+    assert found["stranded_kv"] == {
+        **{"share": stranded, "promised": 0, "reserved": 0, "head_of_line": stranded}
+    }
+    assert found["preemption_waste"] == {"recomputed_share": 0, "evictions_per_request": 0}
+    window = {"from_s": 0.0, "to_s": 4.0, "output_tokens_per_s": 1.0, "requests_per_s": 0.25, "jain": 0.5}
+    assert found["window"] == window
+    # While both wait, from 2 to 3 s, a gets a token of weight 2, and at 3 s b is not yet charged.
+    assert found["service_difference"] == {"tokens": 2.0, "bound": 2 * 2 * 7, "tenants": ["T", "U"]}
+    assert found["suggested_warmup_s"] == 0 and found["five_residences_s"] == 5 * 4.5
+    same = ("requests", "makespan_s", "preemptions", "kv_utilisation", "batch_occupancy", "jain", "inversion")
+    assert {name: found[name] for name in same} == {name: plain[name] for name in same}
+
+
+def test_the_warm_up_that_the_waits_suggest_is_said() -> None:
+    # Ten come at once to one seat, 19 more when it is idle: the first two batches of five wait.
+    crowd = [{"id": f"a{i}", "class": "x", "prompt": 1, "output": 1} for i in range(10)]
+    later = [
+        {"id": f"b{i}", "class": "x", "arrival_s": 20.0 + i, "prompt": 1, "output": 1} for i in range(19)
+    ]
+    scenario = seats(crowd + later, duration_s=60.0)
+    _, found = measured(scenario, in_full=True)
+    assert found["suggested_warmup_s"] == 20.0 and found["five_residences_s"] == pytest.approx(5 * 74 / 29)
+    told = {note["path"]: note["text"] for note in found["notes"]}
+    assert told["suggested_warmup_s"].startswith("the first 10 waits still tell of the empty start")
+    assert told["classes.x"].startswith("29 requests are too few to quote p99 alone, that takes 5,000")
+    _, found = measured(scenario.changed(warmup_s=20.0), in_full=True)
+    assert "suggested_warmup_s" not in {note["path"] for note in found["notes"]}
 
 
 def test_requests_of_the_warm_up_are_simulated_and_not_counted() -> None:
@@ -178,12 +248,15 @@ def test_what_does_not_exist_is_none_with_a_reason() -> None:
 
 
 def nothing(found: Any, path: str = "") -> Iterator[str]:
-    """Paths of every None, those of the five figures of one measure as one."""
+    """Paths of every None, those of the parts of one measure as one; an interval's is that of its class."""
     for key, value in found.items():
         if isinstance(value, dict):
             yield from nothing(value, f"{path}{key}.")
+        elif key.endswith("_interval") and None in value:
+            yield ".".join(path.split(".")[:2])
         elif value is None:
-            yield (path if key in ("mean", "p50", "p90", "p99", "max") else path + key).strip(".")
+            is_part = key in ("mean", "p50", "p90", "p99", "max") or path.startswith("stranded_kv")
+            yield (path if is_part else path + key).strip(".")
 
 
 @settings(max_examples=80)
@@ -191,7 +264,7 @@ def nothing(found: Any, path: str = "") -> Iterator[str]:
 def test_every_none_has_its_note_and_nothing_is_nan(scenario: Scenario, drain_s: float) -> None:
     scenario = scenario.changed(duration_s=8.0, drain_s=drain_s)
     for policy in scenario.policies:
-        _, found = measured(scenario, policy)
+        _, found = measured(scenario, policy, in_full=True)
         json.dumps(found, allow_nan=False)
         told = {note["path"] for note in found["notes"]}
         assert set(nothing(found)) <= told
