@@ -4,12 +4,18 @@ The rules are those of vLLM 0.33, v1/core/sched/scheduler.py; each departure is 
 for `fcfs` and `priority`.
 """
 
+from collections.abc import Hashable
+
 from sched.batch import Batch
 from sched.displace import displace_for
+from sched.foresight import need_and_room
 from sched.job import Job
 from sched.model import RefusalCode
-from sched.needs import closed, gate_need, hits_of
+from sched.needs import closed, gate_need
+from sched.pools import over_pool, within_pool
 from sched.queues import Bucket, ScanQueue
+
+_NO_EVICTION_HELPS = (RefusalCode.TOKENS, RefusalCode.HELD)
 
 
 def waiting_pass(batch: Batch) -> None:
@@ -17,12 +23,40 @@ def waiting_pass(batch: Batch) -> None:
     policy, queue = batch.policy, batch.queue
     if batch.preempted:
         return _refuse_head(batch, RefusalCode.AFTER_PREEMPTION)
-    if policy.closed_batch and batch.running:
+    if policy.closed_batch and (batch.running or batch.now_ps < opens_ps(batch)):
         return _refuse_head(batch, RefusalCode.BATCH_CLOSED)
     if policy.misfit == "skip":
         return _scan(batch)
-    while batch.waiting and batch.budget > 0 and _enter(batch, queue.head(batch.now_ps)):
-        pass
+    if policy.misfit == "pass":
+        return _pass_lines(batch)
+    while batch.waiting and batch.budget > 0:
+        if batch.chooses:
+            policy.choosing(queue.tenants())  # type: ignore[union-attr]
+        if not _enter(batch, queue.head(batch.now_ps)):
+            return
+
+
+def opens_ps(batch: Batch) -> int:
+    """When a batch that is not full is formed all the same: its oldest request has waited long enough."""
+    policy = batch.policy
+    if not policy.batch_wait_ps or batch.waiting >= batch.seats:
+        return 0
+    oldest = min(job.request.arrival_ps for job in batch.queue.in_order(batch.now_ps))
+    return oldest + policy.batch_wait_ps
+
+
+def _pass_lines(batch: Batch) -> None:
+    """Admit in order; with a request that does not fit, its whole line is passed over."""
+    policy, passed = batch.policy, set[Hashable]()
+    while batch.waiting and batch.budget > 0:
+        job = batch.queue.head_beside(passed, batch.now_ps)  # type: ignore[union-attr]
+        if job is None:
+            return
+        if _enter(batch, job):
+            continue
+        if batch.refusal == RefusalCode.SEATS or policy.stops_at(job.request, batch.refused_need):
+            return
+        passed.add(policy.line(job.request))
 
 
 def _scan(batch: Batch) -> None:
@@ -75,10 +109,10 @@ def _enter(batch: Batch, job: Job) -> bool:
     """Admit this request if it fits, or if those whom it may displace make it fit."""
     if job.barred == batch.iteration:
         return False
-    hits = hits_of(batch, job) if batch.pool else []
+    hits = batch.hits_of(job) if batch.pool else []
     piece = _fits(batch, job, hits)
     if not piece:
-        if not batch.policy.displaces_for_waiters or batch.refusal == RefusalCode.TOKENS:
+        if not batch.policy.displaces_for_waiters or batch.refusal in _NO_EVICTION_HELPS:
             return False
         if not displace_for(batch, job, hits):
             return False
@@ -91,15 +125,22 @@ def _enter(batch: Batch, job: Job) -> bool:
 def _fits(batch: Batch, job: Job, hits: list[int]) -> int:
     """Tokens of the first piece if the request may enter now; 0, with the reason noted, if not."""
     seats = batch.seats - len(batch.running)
-    closed_blocks = closed_seats = 0
+    closed_blocks, closed_seats = job.keeps_free, 0
     budget = batch.budget
     if batch.aside is not None and not job.urgent:
         closed_blocks, closed_seats = closed(batch, batch.aside)
-        budget = min(budget, batch.lower_budget)
+    if batch.slices:
+        budget = batch.slices.most(job, budget)
     if seats <= closed_seats:
         code = RefusalCode.RESERVED if seats > 0 else RefusalCode.SEATS
         return _refuse(batch, job, code, 1, seats, seats - closed_seats)
-    want = job.known
+    if batch.caps:
+        if batch.policy.holds_back(job.request, job.limit - 1):
+            return _refuse(batch, job, RefusalCode.HELD, 0, 0, 0)
+        budget = within_pool(batch, job, budget)
+        if budget < 0:
+            return _refuse(batch, job, RefusalCode.HELD, 0, 0, 0)
+    want = job.known - job.computed
     if batch.pool:
         job.hit = len(hits) * batch.size
         want -= job.hit
@@ -109,21 +150,25 @@ def _fits(batch: Batch, job: Job, hits: list[int]) -> int:
         if budget <= 0 or not batch.machine.enable_chunked_prefill:
             return _refuse(batch, job, RefusalCode.TOKENS, want, batch.budget, budget)
         want = budget
-    need = job.need if batch.whole_prompt else gate_need(batch, job, want)
+    if batch.foresees:
+        need, room = need_and_room(batch, job)
+    else:
+        need, room = job.need if batch.whole_prompt else gate_need(batch, job, want), batch.room()
     if hits and batch.pool:
         need += batch.pool.idle(hits) - len(hits)
     if batch.watermark_blocks and batch.running:
         need += batch.watermark_blocks
-    room = batch.room()
     if need > room - closed_blocks:
         code = RefusalCode.KV if need > room else RefusalCode.RESERVED
         return _refuse(batch, job, code, need, room, room - closed_blocks)
+    if batch.policy.pools is not None and over_pool(batch, job, need):
+        return _refuse(batch, job, RefusalCode.HELD, need, room, 0)
     return want
 
 
 def _refuse(batch: Batch, job: Job, code: RefusalCode, need: int, free: int, entitled: int) -> int:
     """Note why a request stays out; returns 0, no tokens."""
-    batch.refusal = code
+    batch.refusal, batch.refused_need = code, need
     batch.recorder.refused(batch.iteration, batch.now_ps, job, code, need, free, entitled)
     return 0
 

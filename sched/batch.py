@@ -1,120 +1,27 @@
-"""The running batch, the waiting queue and the KV blocks of one engine: what changes when somebody enters or
-leaves.
-
-Requests that decode straight are only sums (`kv.Decoders`); everybody else in the batch is `explicit`.
-"""
+"""What changes when somebody enters the batch, goes straight, or leaves it."""
 
 from bisect import bisect_left, insort
 from heapq import heappush
 from operator import attrgetter
-from typing import Any
 
-from sched.job import Job, Recorder
-from sched.kv import Content, Decoders, PrefixPool
-from sched.model import NEVER, Machine, RefusalCode, Standing, StayEnd
-from sched.policies.base import Policy
-from sched.queues import queue_for
+from sched.books import Books
+from sched.job import Job
+from sched.kv import Content
+from sched.model import NEVER, StayEnd
 
 _ORDER = attrgetter("order")
 
 
-class Batch:
-    """State of one engine between and during decisions. `iteration` and `now_ps` are those of the decision at
-    hand.
-    """
-
-    def __init__(self, machine: Machine, policy: Policy, recorder: Recorder) -> None:
-        self.machine, self.policy, self.recorder = machine, policy, recorder
-        self.pool = (
-            PrefixPool(machine.kv_blocks, machine.block_size) if machine.enable_prefix_caching else None
-        )
-        self.size, self.kv_blocks = machine.block_size, machine.kv_blocks
-        self.seats = min(machine.max_num_seqs, policy.batch_limit or machine.max_num_seqs)
-        self.token_budget = machine.max_num_batched_tokens
-        self.watermark_blocks = machine.watermark_blocks
-        self.whole_prompt, self.by_peak = machine.gate == "full_prompt", machine.gate == "peak"
-        self.by_rank, self.fair, self.scans = policy.running_by_rank, policy.fair, policy.misfit == "skip"
-        self.plain = self.pool is None and not machine.long_prefill_token_threshold
-        self.plain = self.plain and (
-            policy.set_aside is None or not (policy.set_aside.tokens or policy.set_aside.guard_growth)
-        )
-        self.queue = queue_for(policy, self.standing)
-        self.waiting = 0
-        self.running: list[Job] = []
-        self.orders: list[Any] = []
-        self.explicit: list[Job] = []
-        self.parked: list[Job] = []
-        self.straight = Decoders(machine.block_size)
-        self.straight_held = 0
-        self.explicit_held = 0
-        self.promised = 0
-        self.finishing: list[tuple[int, int, Job]] = []
-        self.aside = policy.set_aside
-        self.urgent_straight = Decoders(machine.block_size)
-        self.urgent_running = self.urgent_held = self.urgent_promised = 0
-        self.decoding: dict[str, int] = {}
-        self.iteration = self.now_ps = self.admissions = 0
-        self.threshold = 0
-        self.budget = self.lower_budget = 0
-        self.pieces: list[tuple[Job, int]] = []
-        self.preempted: list[Job] = []
-        self.barren = 0  # evictions since the last token
-        self.refusal = RefusalCode.KV
-
-    def standing(self, job: Job) -> Standing:
-        """How far a request has come, as its policy may know it."""
-        if not job.straight:
-            emitted, computed = job.known - job.request[6], job.computed
-        else:
-            computed = self.iteration + job.offset
-            emitted = computed + 1 - job.request[6]
-        return Standing(self.now_ps, job.since_ps, emitted, computed, job.preemptions, job.admission)
-
-    def room(self) -> int:
-        """Blocks that nobody holds after this iteration's grants; under the peak gate: that nobody was
-        promised.
-        """
-        if self.by_peak:
-            return self.kv_blocks - self.promised
-        if self.pool:
-            return len(self.pool.free)
-        return self.kv_blocks - self.explicit_held - self.straight_held
-
-    def used(self) -> int:
-        """Blocks that somebody holds after this iteration's grants."""
-        if self.pool:
-            return self.machine.kv_blocks - len(self.pool.free)
-        return self.explicit_held + self.straight_held
-
-    def used_before(self, iteration: int) -> int:
-        """Blocks held before this iteration's grants."""
-        if self.pool:
-            return self.machine.kv_blocks - len(self.pool.free)
-        return self.explicit_held + (self.straight.held(iteration - 1) if self.straight.count else 0)
-
-    def hold(self, job: Job, blocks: int) -> None:
-        """An explicit request now holds so many blocks."""
-        more = blocks - job.held
-        job.held = blocks
-        self.explicit_held += more
-        if job.urgent:
-            self.urgent_held += more
-
-    def grow(self, pool: PrefixPool, job: Job, computed: int, tokens: int) -> None:
-        """With prefix caching: named blocks for the next tokens, and their names as they become full."""
-        size = self.machine.block_size
-        job.blocks.extend(pool.take(-(-(computed + tokens) // size) - len(job.blocks)))
-        full = (computed + tokens) // size
-        if full > computed // size:
-            pool.extend_chain(job.chain, job.content, full, job.shared)
-            pool.commit(job.blocks, job.chain, computed // size, full)
+class Batch(Books):
+    """One engine's running batch and waiting queue, between and during decisions."""
 
     def admit(self, job: Job, hits: list[int], piece: int) -> None:
         """Move a waiting request to the end of the batch, with its first piece of tokens."""
-        self.queue.take(job)
-        self.waiting -= 1
+        self.unqueue(job)
         job.admission = job.order = self.admissions
         self.admissions += 1
+        if self.ledger:
+            self.ledger.admitted(job)
         if self.by_rank:
             job.order = self.policy.rank(job.request, self.standing(job))
             place = bisect_left(self.orders, job.order)
@@ -133,21 +40,27 @@ class Batch:
             self.hold(job, len(hits))
             self.grow(self.pool, job, job.computed, piece)
         job.target = job.known
+        if self.swaps and job.computed:
+            self.moved_tokens += job.computed
+            if job.computed >= job.request[6]:
+                job.target = job.computed
         job.stay_from, job.stay_ps = self.iteration, self.now_ps
         if job.first_scheduled_ps < 0:
             job.first_scheduled_ps = self.now_ps
-        if self.fair:
-            self.policy.admitted(job.request, self.standing(job))
         blocks = -(-(job.computed + piece) // self.size)
         self.explicit_held += blocks - job.held
+        if self.ledger:
+            self.ledger.held(job, blocks - job.held)
         self.promised += job.peak
         self.budget -= piece
         if job.urgent:
             self.urgent_running += 1
             self.urgent_promised += job.peak
             self.urgent_held += blocks - job.held
-        else:
-            self.lower_budget -= piece
+        if self.slices:
+            self.slices.take(job.tier, piece)
+        if self.ledger and self.policy.pools is not None:
+            self.ledger.tokens_left[job.request.tenant] -= piece
         job.held = blocks
         self.pieces.append((job, piece))
 
@@ -163,9 +76,9 @@ class Batch:
         if job.urgent:
             self.urgent_held -= job.held
             self.urgent_straight.add(offset)
-        if self.fair:
-            tenant = job.request.tenant
-            self.decoding[tenant] = self.decoding.get(tenant, 0) + 1
+        if self.ledger:
+            self.ledger.held(job, -job.held)
+            self.ledger.went_straight(job)
         heappush(self.finishing, (job.last, job.admission, job))
 
     def _stop_straight(self, job: Job, iteration: int) -> None:
@@ -178,12 +91,8 @@ class Batch:
         self.straight.remove(offset)
         if job.urgent:
             self.urgent_straight.remove(offset)
-        if self.fair:
-            self.decoding[job.request.tenant] -= 1
-
-    def held_by(self, job: Job, tokens: int) -> int:
-        """Blocks of a request in this iteration; of a straight decoder, once it has so many tokens of it."""
-        return -(-(self.iteration + job.offset + tokens) // self.size) if job.straight else job.held
+        if self.ledger:
+            self.ledger.stopped(job)
 
     def materialise(self, job: Job, iteration: int) -> None:
         """A straight decoder gets no straight token from this iteration on: it is explicit."""
@@ -193,6 +102,8 @@ class Batch:
         job.run_from = NEVER
         insort(self.explicit, job, key=_ORDER)
         self.explicit_held += job.held
+        if self.ledger:
+            self.ledger.held(job, job.held)
         if job.urgent:
             self.urgent_held += job.held
 
@@ -201,15 +112,21 @@ class Batch:
         self.explicit.remove(job)
         self.parked.append(job)
 
-    def leave(self, job: Job, end: StayEnd, iteration: int, at_ps: int) -> None:
-        """Out of the batch before this iteration, its blocks given back."""
+    def leave(self, job: Job, end: StayEnd, iteration: int, at_ps: int, unheard: int = 0) -> None:
+        """Out of the batch before this iteration, its blocks given back; the client did not hear `unheard`
+        tokens.
+        """
         if job.straight:
             self._stop_straight(job, iteration)
         else:
             (self.parked if job in self.parked else self.explicit).remove(job)
             self.explicit_held -= job.held
+            if self.ledger:
+                self.ledger.held(job, -job.held)
             if job.urgent:
                 self.urgent_held -= job.held
+        if self.ledger:
+            self.ledger.left(job, end, unheard)
         if job.preemptions:
             job.recomputed += max(0, min(job.high, job.computed) - job.hit)
         if job.computed > job.high:
@@ -224,14 +141,19 @@ class Batch:
             self.urgent_running -= 1
             self.urgent_promised -= job.peak
         self.recorder.left(job, end, iteration, at_ps)
-        job.run_from = NEVER
+        job.run_from = job.admission = NEVER
 
     def evict(self, job: Job, beneficiary: Job, end: StayEnd) -> None:
         """Take a request's KV away; it waits again and recomputes what it knows."""
         self.leave(job, end, self.iteration, self.now_ps)
         self.recorder.evicted(self.iteration, self.now_ps, job, beneficiary)
         job.preemptions += 1
-        job.computed = job.held = 0
+        job.held = 0
+        if self.swaps:
+            self.moved_tokens += job.computed
+            job.hit = job.computed
+        else:
+            job.computed = 0
         job.need = self.machine.blocks(job.known)
         job.since_ps = self.now_ps
         job.barred = self.iteration
@@ -245,10 +167,38 @@ class Batch:
         self.waiting += 1
         if self.scans:
             job.floor = 0 if self.pool else job.need if self.whole_prompt else job.peak if self.by_peak else 1
+        if self.queue_told:
+            self.policy.queued(job.request, self.standing(job))
         if at_front:
             self.queue.push_front(job)  # type: ignore[union-attr]
         else:
             self.queue.push(job)
+
+    def unqueue(self, job: Job) -> None:
+        """Out of the waiting queue."""
+        self.queue.take(job)
+        self.waiting -= 1
+        if self.queue_told:
+            self.policy.unqueued(job.request)
+            if self.fair and job.request.tenant not in self.queue.of_tenant:  # type: ignore[union-attr]
+                self.policy.drained(job.request.tenant)
+
+    def resort(self, jobs: list[Job]) -> None:
+        """Anew into the order of the running pass: their standing has changed."""
+        if not self.by_rank:
+            return
+        for job in jobs:
+            place = bisect_left(self.orders, job.order)
+            del self.orders[place], self.running[place]
+            if not job.straight:
+                self.explicit.remove(job)
+            job.order = self.policy.rank(job.request, self.standing(job))
+        for job in jobs:
+            place = bisect_left(self.orders, job.order)
+            self.orders.insert(place, job.order)
+            self.running.insert(place, job)
+            if not job.straight and job not in self.parked:
+                insort(self.explicit, job, key=_ORDER)
 
     def name_content(self, job: Job, content: Content, shared: int) -> None:
         """With prefix caching: what the request's tokens are, and how many of them may be anybody else's."""

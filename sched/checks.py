@@ -35,9 +35,17 @@ def _link_base(scenario: "Scenario") -> None:
 
 
 def _gate(scenario: "Scenario") -> None:
-    if scenario.engine.gate in ("expected", "lookahead"):
-        text = "this gate is not built yet; choose full_prompt, first_chunk or peak"
-        raise sentence(f'engine.gate = "{scenario.engine.gate}": {text}', "engine.gate")
+    engine = scenario.engine
+    if not engine.enable_prefix_caching:
+        return
+    if engine.gate in ("expected", "lookahead"):
+        text = "this gate counts each request's blocks as its own; turn engine.enable_prefix_caching off, or"
+        text += " choose full_prompt, first_chunk or peak"
+        raise sentence(f'engine.gate = "{engine.gate}": {text}', "engine.gate")
+    for key, settings in scenario.policies.items():
+        if getattr(settings, "mode", "") == "swap":
+            text = "swapped KV belongs to one request; turn engine.enable_prefix_caching off, or recompute"
+            raise sentence(f'policies.{key}.mode = "swap": {text}', f"policies.{key}.mode")
 
 
 def _one_source(scenario: "Scenario") -> None:

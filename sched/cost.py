@@ -52,7 +52,7 @@ class IterationCost:
     `decode_ps(D)` is an iteration of D decodes; `mixed_ps(D, P, S)` one of D decodes and P prefill tokens, S
     sequences in all. Add `kv_token_ps` (with any prefill: `kv_token_mixed_ps`) for each cached token of the
     decodes, `attention_ps * sum of q (2 before + q) // 2` and `prefix_ps * longest prefix` for the prefill
-    chunks.
+    chunks; and `swap_token_ps` for each evicted token that is moved to the host or back.
     """
 
     __slots__ = (
@@ -69,6 +69,7 @@ class IterationCost:
         "kv_token_mixed_ps",
         "kv_token_ps",
         "prefix_ps",
+        "swap_token_ps",
     )
 
     def __init__(
@@ -84,12 +85,14 @@ class IterationCost:
         attention_ps: int = 0,
         prefix_ps: int = 0,
         expert_share: float = 0.0,
+        swap_token_ps: int = 0,
     ) -> None:
         self._base_ps, self._floor_ps, self._matrix_ps = base_ps, floor_ps, matrix_ps
         self._token_ps, self._sequence_ps, self._decode_extra_ps = token_ps, sequence_ps, decode_extra_ps
         self._expert_share = expert_share
         self.kv_token_ps, self.kv_token_mixed_ps = kv_token_ps, kv_token_mixed_ps
         self.attention_ps, self.prefix_ps = attention_ps, prefix_ps
+        self.swap_token_ps = swap_token_ps
         self._new_tokens = _Memo(self._new_tokens_ps)
         decodes_only = _Memo(lambda decodes: self.mixed_ps(decodes, 0, decodes))
         self.decode_ps: Callable[[int], int] = decodes_only.__getitem__
@@ -142,8 +145,11 @@ def _preset(name: str) -> dict[str, Any]:
 
 
 @cache
-def _preset_cost(name: str) -> IterationCost:
+def _preset_cost(name: str, swap_gb_per_s: float) -> IterationCost:
     row = _preset(name)
+    # Each of the GPUs moves its own part of a token's KV at the same time.
+    bytes_moved = Decimal(row["kv_bytes_per_token"]) / row["tp"]
+    swap_ps = bytes_moved * PS_PER_S / (Decimal(repr(swap_gb_per_s)) * 10**9)
     return IterationCost(
         base_ps=picoseconds(row["c0"]),
         floor_ps=picoseconds(row["w"]),
@@ -155,6 +161,7 @@ def _preset_cost(name: str) -> IterationCost:
         attention_ps=picoseconds(row["aP"]),
         prefix_ps=picoseconds(row["aX"]),
         expert_share=row["kE"],
+        swap_token_ps=int(swap_ps.to_integral_value(ROUND_HALF_UP)),
     )
 
 
@@ -173,9 +180,10 @@ def iteration_cost(scenario: Scenario) -> IterationCost:
             kv_token_ps=kv_ps,
             kv_token_mixed_ps=kv_ps,
             attention_ps=picoseconds(own.attention_s),
+            swap_token_ps=picoseconds(own.swap_token_s),
         )
     else:
-        return _preset_cost(engine.hardware)
+        return _preset_cost(engine.hardware, engine.swap_gb_per_s)
     if cost.decode_ps(1) <= 0 or cost.mixed_ps(0, 1, 1) <= 0:
         refuse("an iteration would take no time; give it at least 1e-12 s", "engine")
     return cost
@@ -215,7 +223,14 @@ def machine(scenario: Scenario) -> Machine:
         max_model_len=engine.max_model_len,
         gate=engine.gate,
         refuse_infeasible=engine.refuse_infeasible,
+        expected_ratio=_millionths(engine.expected_ratio),
+        expected_decay=_millionths(engine.expected_decay),
+        expected_floor=_millionths(engine.expected_floor),
     )
+
+
+def _millionths(share: float) -> int:
+    return int((Decimal(repr(share)) * 10**6).to_integral_value(ROUND_HALF_UP))
 
 
 def hardware() -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from sched.batch import Batch
+from sched.foresight import need_and_room
 from sched.job import Job
 from sched.model import StayEnd
 from sched.needs import gate_need, urgent_blocks
@@ -27,7 +28,8 @@ def displace_for(batch: Batch, job: Job, hits: list[int]) -> bool:
     for victim in chosen:
         back = 1 if victim.straight else pieces.pop(victim, 0)
         batch.budget += back
-        batch.lower_budget += 0 if victim.urgent else back
+        if batch.slices:
+            batch.slices.take(victim.tier, -back)
         batch.evict(victim, job, StayEnd.DISPLACED)
         batch.straight_held = batch.straight.held(batch.iteration) if batch.straight.count else 0
     batch.pieces = list(pieces.items())
@@ -45,7 +47,10 @@ def _enough(batch: Batch, job: Job, hits: list[int], holders: list[Job]) -> list
     granted = dict(batch.pieces)
     while True:
         piece = min(batch.threshold or job.known, job.known - job.hit, budget)
-        need = gate_need(batch, job, piece) - len(hits)
+        if batch.foresees:
+            need, room = need_and_room(batch, job, chosen)
+        else:
+            need = gate_need(batch, job, piece) - len(hits)
         need += machine.watermark_blocks if len(batch.running) > len(chosen) else 0
         if pool:
             need += sum(1 for block in hits if pool.references[block] == gone[block])

@@ -9,14 +9,17 @@ from collections.abc import Generator
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import simpy
 
+from sched.alone import alone_ps
 from sched.cost import IterationCost, iteration_cost, machine
 from sched.intake import AFTER_ALL
 from sched.log import Log
 from sched.model import NEVER, PS_PER_S, Machine
 from sched.policies import POLICIES
 from sched.policies.base import Policy, Scene
+from sched.predictors import forecast
 from sched.record import Recorder
 from sched.scenario import Scenario, known_policies
 from sched.server import Server
@@ -32,19 +35,42 @@ def simulate(
     scenario's, or the defaults where the scenario does not list it.
     """
     listed = requests(scenario) if request_list is None else request_list
-    resolved = machine(scenario)
-    sign = -1 if scenario.urgency == "high_first" else 1
-    scene = Scene(
-        machine=resolved,
-        most_urgent=int(listed.priority.min()) if len(listed.ids) else 0,
-        weights=dict(zip(listed.tenant_names, listed.weights, strict=True)),
-        sign=sign,
-    )
-    rules = POLICIES[policy](settings_of(scenario, policy), scene)
+    resolved, cost, options = machine(scenario), iteration_cost(scenario), settings_of(scenario, policy)
+    listed = POLICIES[policy].prepare(listed, options, resolved)
+    rules = POLICIES[policy](options, scene_of(scenario, listed, resolved, cost, options))
     horizon_ps = NEVER
     if scenario.drain_s is not None:
         horizon_ps = int((Fraction(repr(scenario.duration_s)) + Fraction(repr(scenario.drain_s))) * PS_PER_S)
-    return run(listed, resolved, iteration_cost(scenario), rules, horizon_ps, longest_jump)
+    return run(listed, resolved, cost, rules, horizon_ps, longest_jump)
+
+
+def scene_of(
+    scenario: Scenario, listed: RequestList, resolved: Machine, cost: IterationCost, options: Any
+) -> Scene:
+    """What a policy with these settings may know of a run over these requests."""
+    longest = np.full(len(listed), resolved.max_model_len or 1 << 62)
+    lives = np.minimum(listed.prompt_tokens + listed.output_tokens, longest) - 1
+    blocks = -(-lives // resolved.block_size)
+    count = max(1, len(listed))
+    predictor = getattr(options, "predictor", "none")
+    belief: dict[str, Any] = {}
+    if predictor != "none":
+        belief["forecast"] = forecast(listed, predictor, options.error, options.tau, scenario.seed)
+    return Scene(
+        machine=resolved,
+        most_urgent=int(listed.priority.min()) if len(listed.ids) else 0,
+        weights=dict(zip(listed.tenant_names, listed.weights, strict=True)),
+        sign=-1 if scenario.urgency == "high_first" else 1,
+        peaks={
+            int(level): tuple(sorted(blocks[listed.priority == level].tolist()))
+            for level in np.unique(listed.priority)
+        },
+        mean_prompt_tokens=Fraction(int(listed.prompt_tokens.sum()), count),
+        mean_output_tokens=Fraction(int(listed.output_tokens.sum()), count),
+        alone_ps=lambda prompt, output: alone_ps(resolved, cost, prompt, output),
+        iteration_ps=cost.decode_ps(1),
+        **belief,
+    )
 
 
 def settings_of(scenario: Scenario, policy: str) -> Any:

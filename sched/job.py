@@ -14,8 +14,8 @@ class Job:
     """
 
     __slots__ = (
-        *("request", "ordinal", "since_ps", "urgent", "limit", "peak", "need", "floor"),
-        *("rank", "passed", "noted"),
+        *("request", "ordinal", "since_ps", "urgent", "tier", "limit", "peak", "need", "floor"),
+        *("rank", "passed", "noted", "keeps_free"),
         *("known", "computed", "held", "high", "preemptions", "recomputed", "barred"),
         *("admission", "order", "stay_from", "stay_ps", "target", "hit"),
         *("straight", "offset", "run_from", "last", "first_scheduled_ps", "first_token_ps"),
@@ -26,6 +26,8 @@ class Job:
     ordinal: int
     since_ps: int  # its arrival, or its last eviction
     urgent: bool  # the policy's set-aside is for it
+    tier: int  # slices of tokens that are kept from it
+    keeps_free: int  # blocks that must stay free when it enters
     limit: int  # tokens at which it ends: prompt + output, or the model's length
     peak: int  # blocks that it holds at most
     need: int  # blocks of all it knows
@@ -66,6 +68,7 @@ class Job:
         self.peak = peak
         self.need = self.floor = need
         self.urgent = urgent
+        self.tier = self.keeps_free = 0
         self.straight = False
         self.computed = self.held = self.hit = self.target = self.offset = 0
         self.preemptions = self.recomputed = self.passed = self.high = 0

@@ -6,8 +6,9 @@ from math import sqrt
 
 from sched.batch import Batch
 from sched.kv import last_true
+from sched.ledger import Ledger
 from sched.needs import urgent_blocks
-from sched.policies.base import kept
+from sched.policies.base import kept, overrides
 
 
 def last_that_fits(batch: Batch, last: int) -> int:
@@ -17,6 +18,8 @@ def last_that_fits(batch: Batch, last: int) -> int:
     if batch.pool:
         blocks = len(batch.pool.free) + straight.held(iteration)
     aside = batch.aside
+    if batch.policy.pools is not None and batch.ledger:
+        last = _pools_stand_until(batch, batch.ledger, last)
     if aside is None or not aside.guard_growth:
         return straight.fits_until(iteration, last, blocks)
 
@@ -30,18 +33,41 @@ def last_that_fits(batch: Batch, last: int) -> int:
     return last_true(fits, iteration, last)
 
 
+def _pools_stand_until(batch: Batch, ledger: Ledger, last: int) -> int:
+    """Last iteration up to which no tenant outgrows its pool."""
+    pools = list((batch.policy.pools or {}).items())
+    if batch.pool:
+        return batch.iteration
+    return last_true(lambda number: ledger.pools_stand(pools, number), batch.iteration, last)
+
+
 def decision_stands_until(batch: Batch, last: int, cache_may_admit: bool) -> int:
     """Last iteration up to which nobody who waits could be let in by what straight decoding alone changes."""
     iteration, policy = batch.iteration, batch.policy
-    if batch.preempted or (batch.pool and cache_may_admit):
+    if batch.preempted or batch.foresees or (batch.pool and (cache_may_admit or policy.reads_cache)):
         return iteration
     if policy.only_loans:
         last = _loans_stand_until(batch, last)
-    if batch.fair:
-        turns = policy.stands_for(batch.queue.tenants(), batch.decoding)  # type: ignore[union-attr]
+    if batch.ledger:
+        last = _order_stands_until(batch, batch.ledger, last)
+    if batch.fair and overrides(policy, "stands_for") and batch.ledger:
+        turns = policy.stands_for(batch.queue.tenants(), batch.ledger.decoding)  # type: ignore[union-attr]
         if turns is not None:
             return min(last, iteration + turns - 1)
     return last
+
+
+def _order_stands_until(batch: Batch, ledger: Ledger, last: int) -> int:
+    """Last iteration up to which neither tenants' growth nor an outlived prediction lets another one in."""
+    policy = batch.policy
+    if policy.counts_holdings and (policy.misfit == "stop" or overrides(policy, "stops_at")):
+        tenants = batch.queue.tenants() if batch.fair else [""] * 2  # type: ignore[union-attr]
+        if len(tenants) > 1:
+            return batch.iteration
+    if overrides(policy, "choosing") and batch.waiting > 1:
+        return batch.iteration
+    turn = ledger.next_outliving(batch.iteration) if ledger.outlives else None
+    return last if turn is None else min(last, turn - 1)
 
 
 def _loans_stand_until(batch: Batch, last: int) -> int:

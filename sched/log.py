@@ -6,7 +6,8 @@ come.
 """
 
 from array import array
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -143,6 +144,10 @@ class Log:
     refusals: Refusals
     jumps: int = 0
     """Stretches that were taken in one step although they are longer than one iteration."""
+    why_refused: Mapping[int, str] = field(default_factory=dict)
+    """Of each refused request, by its place in `requests`: why, in words."""
+    asides: tuple[tuple[int, SetAside | None], ...] = ()
+    """What a controller has set aside later, and from when (ps); `set_aside` is what it began with."""
 
     @cached_property
     def iterations(self) -> int:

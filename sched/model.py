@@ -100,6 +100,21 @@ class Holding(NamedTuple):
     seats: int
 
 
+class Door(NamedTuple):
+    """What a policy that turns requests away sees when one arrives.
+
+    `iteration` is the number of the next one, `iteration_ps` how long the last one took (before any: one of a
+    single decode). `running` requests have `running_work` iterations left by the policy's own count of their
+    work, which may be less than nothing.
+    """
+
+    now_ps: int
+    iteration: int
+    iteration_ps: int
+    running: int
+    running_work: int
+
+
 class Pool(NamedTuple):
     """What a tenant may have at most: KV blocks and seats at any time, tokens in an iteration."""
 
@@ -129,6 +144,12 @@ class Machine:
     max_model_len: int = 0
     gate: Literal["full_prompt", "first_chunk", "peak", "expected", "lookahead"] = "full_prompt"
     refuse_infeasible: bool = True
+    expected_ratio: int = 700_000
+    expected_decay: int = 0
+    expected_floor: int = 0
+    """Of the expected gate, in millionths: the share of the output still to come that is kept free, what it
+    falls by in each iteration, and where it ends.
+    """
 
     def blocks(self, tokens: int) -> int:
         """Blocks that hold this many tokens."""
@@ -157,6 +178,8 @@ class SetAside:
     lend_share: float = 1.0
     guard_growth: bool = False
     """Lower classes may not grow into the buffer either; the lowest of them yields."""
+    slices: tuple[tuple[int, int], ...] = ()
+    """Tokens of an iteration kept for each level and above: (priority, tokens), most urgent first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from sched.policies.base import kept
 
 def asks(batch: Batch, job: Job, in_company: bool) -> tuple[int, int]:
     """Blocks and tokens that a waiting request asks for now, whatever the seats and the tokens left."""
-    hits = hits_of(batch, job) if batch.pool else []
-    job.hit = len(hits) * batch.machine.block_size
+    hits = batch.hits_of(job) if batch.pool else []
+    if batch.pool:
+        job.hit = len(hits) * batch.machine.block_size
     piece = job.known - job.hit
     piece = min(batch.threshold or piece, piece)
     need = gate_need(batch, job, min(piece, batch.machine.max_num_batched_tokens)) - len(hits)
@@ -41,11 +42,3 @@ def urgent_blocks(batch: Batch) -> int:
         return len({block for job in batch.running if job.urgent for block in job.blocks})
     straight = batch.urgent_straight
     return batch.urgent_held + (straight.held(batch.iteration) if straight.count else 0)
-
-
-def hits_of(batch: Batch, job: Job) -> list[int]:
-    """Cached blocks that hold the start of the request's tokens; at least one token is always computed."""
-    assert batch.pool
-    most = (job.known - 1) // batch.machine.block_size
-    batch.pool.extend_chain(job.chain, job.content, most, job.shared)
-    return batch.pool.lookup(job.chain, most)

@@ -43,6 +43,14 @@ class Affine(Part):
     attention_s: Real = knob(
         2e-9, "Attention", "Time per pair of prompt tokens.", unit="s", low=0.0, high=1.0
     )
+    swap_token_s: Real = knob(
+        0.0,
+        "Per swapped token",
+        "To move a token's KV to the host or back.",
+        unit="s",
+        low=0.0,
+        high=60.0,
+    )
 
 
 class Engine(Part):
@@ -129,6 +137,33 @@ class Engine(Part):
         "Admission gate",
         "What must fit before a request is admitted: its whole prompt, its first chunk, its peak (prompt "
         "and output), its expected peak, or the near future of the whole batch.",
+    )
+    expected_ratio: Real = knob(
+        0.7,
+        "Output expected",
+        "Of the expected gate: share of the output still to come that is kept free at first.",
+        low=0.0,
+        high=1.0,
+        step=0.05,
+        expert=True,
+    )
+    expected_decay: Real = knob(
+        0.001, "Expectation falls by", "In each iteration, until an eviction raises it; 0: never.",
+        low=0.0, high=1.0, step=0.001, expert=True,
+    )  # fmt: skip
+    expected_floor: Real = knob(
+        0.1, "Least expected", "Where the fall of the expectation ends.", low=0.0, high=1.0, step=0.05,
+        expert=True,
+    )  # fmt: skip
+    swap_gb_per_s: Real = knob(
+        50.0,
+        "Swap bandwidth",
+        "One way between a GPU and its host, for policies that swap evicted KV; with a hardware preset.",
+        unit="GB/s",
+        above=0.0,
+        high=10_000.0,
+        step=5.0,
+        expert=True,
     )
     refuse_infeasible: Flag = knob(
         True, "Refuse what never fits", "false only to replay a recorded trace.", expert=True

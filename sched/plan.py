@@ -13,12 +13,15 @@ from sched.job import Job
 from sched.model import StayEnd
 from sched.needs import asks, urgent_blocks
 from sched.policies.base import kept
+from sched.pools import PoolShares
+from sched.slices import Slices
 
 
 def running_pass(batch: Batch) -> None:
     """Give tokens to the batch. In the plain case sums decide; else it is walked one by one."""
     straight = batch.straight
     batch.pieces = []
+    batch.moved_tokens = 0
     if batch.preempted:
         batch.preempted = []
     batch.straight_held = straight.held(batch.iteration) if straight.count else 0
@@ -26,33 +29,38 @@ def running_pass(batch: Batch) -> None:
         return _sliced(batch)
     budget = batch.token_budget - straight.count
     if budget < 0:
-        return _walk(batch, batch.token_budget)
+        return _walk(batch)
     if batch.explicit:
         return _plain_pieces(batch, budget)
     if batch.explicit_held + batch.straight_held > batch.kv_blocks:
-        return _walk(batch, batch.token_budget)
-    batch.budget = batch.lower_budget = budget
+        return _walk(batch)
+    batch.budget = budget
 
 
 def _sliced(batch: Batch) -> None:
-    """As `running_pass`, with a threshold, a slice of tokens, a guard against growth, or prefix caching."""
-    machine, straight, aside = batch.machine, batch.straight, batch.aside
+    """As `running_pass`, with a threshold, slices of tokens, a guard against growth, tenants' pools, or
+    prefix caching.
+    """
+    machine, straight, slices = batch.machine, batch.straight, batch.slices
     if machine.long_prefill_token_threshold:
         batch.threshold = threshold_in_force(batch)
-    budget = lower_budget = batch.token_budget - straight.count
-    lower_tokens = batch.token_budget
-    if aside is not None and aside.tokens:
-        lower_tokens = _lower_tokens(batch)
-        if batch.explicit or straight.count > lower_tokens:
-            return _walk(batch, lower_tokens)
-        lower_budget = lower_tokens - straight.count + batch.urgent_straight.count
-    if budget < 0 or batch.pool is not None:
-        return _walk(batch, lower_tokens)
+    budget = batch.token_budget - straight.count
+    if slices:
+        slices.open(batch.token_budget, _demand(batch, slices) if slices.lends else slices.sizes)
+        decoders = [job.tier for job in batch.running if job.straight and job.tier]
+        if batch.explicit or any(
+            sum(1 for tier in decoders if tier > place) > left for place, left in enumerate(slices.left)
+        ):
+            return _walk(batch)
+        for tier in decoders:
+            slices.take(tier, 1)
+    if budget < 0 or batch.pool is not None or batch.policy.pools is not None:
+        return _walk(batch)
     if batch.explicit:
         return _plain_pieces(batch, budget)
     if batch.explicit_held + batch.straight_held + _guarded(batch) > batch.kv_blocks:
-        return _walk(batch, lower_tokens)
-    batch.budget, batch.lower_budget = budget, lower_budget
+        return _walk(batch)
+    batch.budget = budget
 
 
 def _guarded(batch: Batch) -> int:
@@ -88,7 +96,7 @@ def _plain_pieces(batch: Batch, budget: int) -> None:
         if want > budget:
             behind = len(batch.running) - bisect_left(batch.orders, job.order) - len(batch.explicit) + index
             if behind:
-                return _walk(batch, batch.machine.max_num_batched_tokens)
+                return _walk(batch)
             if not budget:
                 break
             want = budget
@@ -96,18 +104,19 @@ def _plain_pieces(batch: Batch, budget: int) -> None:
         used += -(-(job.computed + want) // size) - job.held
         pieces.append((job, want))
     if used > batch.machine.kv_blocks or (batch.aside is not None and batch.aside.guard_growth):
-        return _walk(batch, batch.machine.max_num_batched_tokens)
+        return _walk(batch)
     for job, want in pieces:
         batch.hold(job, -(-(job.computed + want) // size))
     batch.pieces = pieces
-    batch.budget = batch.lower_budget = budget
+    batch.budget = budget
 
 
-def _walk(batch: Batch, lower_budget: int) -> None:
+def _walk(batch: Batch) -> None:
     """The running pass request by request, with evictions where a block is missing."""
-    running, iteration, size = batch.running, batch.iteration, batch.machine.block_size
+    running, iteration, size, slices = batch.running, batch.iteration, batch.machine.block_size, batch.slices
     budget, threshold = batch.machine.max_num_batched_tokens, batch.threshold
     free = batch.kv_blocks - batch.used_before(iteration)
+    shares = PoolShares(batch) if batch.policy.pools is not None else None
     granted: dict[Job, int] = {}
     index = 0
     while index < len(running) and budget > 0:
@@ -116,15 +125,23 @@ def _walk(batch: Batch, lower_budget: int) -> None:
         want = 1 if job.straight else 0 if job in batch.parked else job.known - computed
         if want > threshold > 0:
             want = threshold
-        want = min(want, budget if job.urgent else min(budget, lower_budget))
+        want = min(want, slices.most(job, budget) if slices else budget)
+        if shares:
+            want = shares.most(job, want)
         need = -(-(computed + want) // size) - -(-computed // size)
-        while need > free - (_guarded_in_walk(batch, granted) if need and not job.urgent else 0):
-            victim = _victim(batch, free)
+        while need > free - (_guarded_in_walk(batch, granted) if need and not job.urgent else 0) or (
+            shares and shares.lacks(job, need)
+        ):
+            victim = _victim(batch, free, job.request.tenant if shares and need <= free else None)
             back = granted.pop(victim, 0)
             budget += back
-            lower_budget += 0 if victim.urgent else back
+            if slices:
+                slices.take(victim.tier, -back)
             index -= running.index(victim) < index
-            free += _evict_in_walk(batch, victim, job, back)
+            blocks = _evict_in_walk(batch, victim, job, back)
+            free += blocks
+            if shares:
+                shares.take(victim, -back, -blocks)
             if victim is job:
                 break
         else:
@@ -138,13 +155,22 @@ def _walk(batch: Batch, lower_budget: int) -> None:
                     batch.hold(job, -(-(computed + want) // size))
                 granted[job] = want
                 budget -= want
-                lower_budget -= 0 if job.urgent else want
+                if slices:
+                    slices.take(job.tier, want)
+                if shares:
+                    shares.take(job, want, need)
             index += 1
-    for job in [job for job in running if job.straight and job not in granted]:
+    _settle_walk(batch, granted)
+    batch.budget = budget
+
+
+def _settle_walk(batch: Batch, granted: dict[Job, int]) -> None:
+    """Whoever got no token is no straight decoder any more; the others keep what they were granted."""
+    iteration = batch.iteration
+    for job in [job for job in batch.running if job.straight and job not in granted]:
         batch.materialise(job, iteration)
     batch.pieces = [(job, want) for job, want in granted.items() if not job.straight]
     batch.straight_held = batch.straight.held(iteration) if batch.straight.count else 0
-    batch.budget, batch.lower_budget = budget, lower_budget
 
 
 def _guarded_in_walk(batch: Batch, granted: dict[Job, int]) -> int:
@@ -174,8 +200,8 @@ def _evict_in_walk(batch: Batch, victim: Job, grower: Job, granted: int) -> int:
     return held
 
 
-def _victim(batch: Batch, free: int) -> Job:
-    """Who yields its KV to a running request that cannot grow."""
+def _victim(batch: Batch, free: int, tenant: str | None = None) -> Job:
+    """Who yields its KV to a running request that cannot grow; of one tenant, if it has outgrown its pool."""
     policy = batch.policy
     if policy.lifts_holders:
         # In the order of the queue, which is by priority first.
@@ -186,32 +212,33 @@ def _victim(batch: Batch, free: int) -> Job:
         )
         policy.lift(next(levels, None))
     holders = [job for job in batch.running if job not in batch.parked] if batch.parked else batch.running
+    if tenant is not None:
+        holders = [job for job in holders if job.request.tenant == tenant]
     # Of equals the longest admitted, as in the real scheduler's batch list.
     standing = batch.standing
     return max(holders, key=lambda job: (policy.yields(job.request, standing(job)), -job.admission))
 
 
-def _lower_tokens(batch: Batch) -> int:
-    """Tokens that lower classes together may use in this iteration when a slice is set aside."""
-    budget, aside, threshold = batch.machine.max_num_batched_tokens, batch.aside, batch.threshold
-    assert aside
-    if not aside.lend:
-        return budget - aside.tokens
+def _demand(batch: Batch, slices: Slices) -> list[int]:
+    """Tokens that the requests of each level could use in this iteration, running or about to enter."""
+    threshold, wants = batch.threshold, [0] * len(slices.levels)
 
-    def piece(tokens: int) -> int:
-        return threshold if tokens > threshold > 0 else tokens
+    def add(job: Job, tokens: int) -> None:
+        wants[job.tier] += threshold if tokens > threshold > 0 else tokens
 
-    wants = sum(piece(1 if job.straight else job.known - job.computed) for job in batch.running if job.urgent)
+    for job in batch.running:
+        if job.tier < len(wants):
+            add(job, 1 if job.straight else job.known - job.computed)
     seats = batch.machine.max_num_seqs - len(batch.running)
     room = batch.kv_blocks - (batch.promised if batch.by_peak else batch.used_before(batch.iteration))
     counted = False
     for job in batch.queue.in_order(batch.now_ps):
-        if wants >= aside.tokens:
+        if all(want >= size for want, size in zip(wants, slices.sizes, strict=True)):
             break
-        if job.urgent:
+        if job.tier < len(wants):
             need, want = asks(batch, job, bool(batch.running) or counted)
             seats, room, counted = seats - 1, room - need, True
             if seats < 0 or room < 0:
                 break
-            wants += want
-    return budget - min(aside.tokens, wants)
+            wants[job.tier] += want
+    return wants

@@ -1,17 +1,13 @@
-"""Waiting queues: who is at the head under arrival order, a static rank, a moving one, or fairness among
-tenants.
-"""
+"""Waiting queues: who is at the head under arrival order or a static rank; see `choosing` for the others."""
 
 import heapq
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
+from sched.choosing import FairQueue, MovingQueue, StandingOf
 from sched.job import Job
-from sched.model import Standing
 from sched.policies.base import Policy, Rank
-
-StandingOf = Callable[[Job], Standing]
 
 
 class ArrivalQueue:
@@ -61,6 +57,12 @@ class RankQueue:
         """By its rank, which ends in the id and so is never tied."""
         waiter.rank = self.policy.rank(waiter.request, self.standing(waiter))
         heapq.heappush(self.heap, (waiter.rank, waiter))
+
+    def rerank(self) -> None:
+        """The policy's timer has changed what it thinks of everybody."""
+        waiters, self.heap = [waiter for _, waiter in self.heap], []
+        for waiter in waiters:
+            self.push(waiter)
 
     def head(self, now_ps: int) -> Job:
         """Who is next; the queue is not empty."""
@@ -135,6 +137,13 @@ class ScanQueue:
             del bucket.rows[half:]
         bucket.refresh()
 
+    def rerank(self) -> None:
+        """The policy's timer has changed what it thinks of everybody."""
+        waiters = list(self.in_order(0))
+        self.buckets, self.length = [Bucket([])], 0
+        for waiter in waiters:
+            self.push(waiter)
+
     def take(self, waiter: Job) -> None:
         """Remove one."""
         place = self._place(waiter.rank)
@@ -156,89 +165,6 @@ class ScanQueue:
             yield from [waiter for _, waiter in bucket.rows]
 
 
-class MovingQueue:
-    """A rank that depends on the clock: asked anew at each decision. O(n)."""
-
-    def __init__(self, policy: Policy, standing: StandingOf) -> None:
-        self.policy, self.standing = policy, standing
-        self.crowd: list[Job] = []
-
-    def __len__(self) -> int:
-        return len(self.crowd)
-
-    def push(self, waiter: Job) -> None:
-        """Anywhere: the order is made when it is asked for."""
-        self.crowd.append(waiter)
-
-    def _rank(self, waiter: Job) -> Rank:
-        return self.policy.rank(waiter.request, self.standing(waiter))
-
-    def head(self, now_ps: int) -> Job:
-        """Who is next; the queue is not empty."""
-        return min(self.crowd, key=self._rank)
-
-    def take(self, waiter: Job) -> None:
-        """Remove one."""
-        self.crowd.remove(waiter)
-
-    def in_order(self, now_ps: int) -> Iterator[Job]:
-        """All of them, first first."""
-        return iter(sorted(self.crowd, key=self._rank))
-
-    def stands_until_ps(self, now_ps: int) -> int | None:
-        """When the order may next change by the clock alone."""
-        return self.policy.order_stands_until_ps(
-            [(waiter.request, self.standing(waiter)) for waiter in self.crowd]
-        )
-
-
-class FairQueue:
-    """One queue a tenant by rank; the tenant with the smallest counter is next. O(tenants)."""
-
-    def __init__(self, policy: Policy, standing: StandingOf) -> None:
-        self.policy, self.standing = policy, standing
-        self.of_tenant: dict[str, list[tuple[Rank, Job]]] = {}
-        self.length = 0
-
-    def __len__(self) -> int:
-        return self.length
-
-    def push(self, waiter: Job) -> None:
-        """To its tenant's queue."""
-        waiter.rank = self.policy.rank(waiter.request, self.standing(waiter))
-        heapq.heappush(self.of_tenant.setdefault(waiter.request.tenant, []), (waiter.rank, waiter))
-        self.length += 1
-
-    def tenants(self) -> list[str]:
-        """Tenants with somebody waiting, next first."""
-        return sorted(self.of_tenant, key=self._turn)
-
-    def _turn(self, tenant: str) -> tuple[Rank, Rank]:
-        rank, head = self.of_tenant[tenant][0]
-        return self.policy.counter(tenant, head.request), rank
-
-    def head(self, now_ps: int) -> Job:
-        """Who is next; the queue is not empty."""
-        return self.of_tenant[min(self.of_tenant, key=self._turn)][0][1]
-
-    def take(self, waiter: Job) -> None:
-        """Remove one, usually a tenant's head."""
-        heap = self.of_tenant[waiter.request.tenant]
-        if heap[0][1] is waiter:
-            heapq.heappop(heap)
-        else:
-            heap.remove((waiter.rank, waiter))
-            heapq.heapify(heap)
-        if not heap:
-            del self.of_tenant[waiter.request.tenant]
-        self.length -= 1
-
-    def in_order(self, now_ps: int) -> Iterator[Job]:
-        """Tenant by tenant, next first, as they would be passed over."""
-        for tenant in self.tenants():
-            yield from (waiter for _, waiter in sorted(self.of_tenant[tenant]))
-
-
 Queue = ArrivalQueue | RankQueue | ScanQueue | MovingQueue | FairQueue
 
 
@@ -248,6 +174,6 @@ def queue_for(policy: Policy, standing: StandingOf) -> Queue:
         return ArrivalQueue()
     if policy.fair:
         return FairQueue(policy, standing)
-    if policy.moving:
+    if policy.moving or policy.reads_cache:
         return MovingQueue(policy, standing)
     return ScanQueue(policy, standing) if policy.misfit == "skip" else RankQueue(policy, standing)

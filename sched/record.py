@@ -7,7 +7,7 @@ import numpy as np
 from sched.batch import Batch
 from sched.job import Job
 from sched.log import Chunks, Ints, Log, Preempted, Refusals, Runs, Stays, Stretches, columns, frozen
-from sched.model import NEVER, Outcome, RefusalCode, StayEnd
+from sched.model import NEVER, Outcome, RefusalCode, SetAside, StayEnd
 from sched.workload import RequestList
 
 _STAY = 12
@@ -27,6 +27,8 @@ class Recorder:
         self.preempted = array("q")
         self.refusals = array("q")
         self.ends = array("q")
+        self.why_refused: dict[int, str] = {}
+        self.asides: list[tuple[int, SetAside | None]] = []
 
     def ended(self, job: Job, outcome: Outcome, at_ps: int) -> None:
         """How a request ended and what it went through; not needed for a finish without an eviction."""
@@ -34,6 +36,11 @@ class Recorder:
             job.ordinal, outcome, job.first_scheduled_ps, job.first_token_ps, at_ps,
             job.known - job.request[6], job.preemptions, job.recomputed,
         ))  # fmt: skip
+
+    def refused_for_good(self, job: Job, why: str) -> None:
+        """A request is refused on arrival."""
+        self.why_refused[job.ordinal] = why
+        self.ended(job, Outcome.REFUSED, job.request[5])
 
     def left(self, job: Job, end: StayEnd, end_iteration: int, end_ps: int) -> None:
         """A stay in the batch is over, and with it the straight run that it may have been in."""
@@ -86,6 +93,8 @@ class Recorder:
             preempted=Preempted(*columns(Preempted, self.preempted)),
             refusals=Refusals(*columns(Refusals, self.refusals)),
             jumps=jumps,
+            why_refused=self.why_refused,
+            asides=tuple(self.asides),
         )
 
     def _per_request(self, count: int, stays: Ints, batch: Batch) -> tuple[Ints, ...]:

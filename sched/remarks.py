@@ -10,7 +10,6 @@ from sched.log import Log
 from sched.model import UNLIMITED_BLOCKS, Outcome
 from sched.occupancy import Bools
 from sched.scenario import Scenario
-from sched.stops import why_never
 from sched.waits import goes_by_arrival
 from sched.words import count
 
@@ -113,10 +112,5 @@ def note_what_is_odd(log: Log, counted: Bools, notes: Notes) -> None:
 
 
 def why_refused(log: Log, request: int) -> str:
-    """The two numbers that kept a refused request out; "" for one that could run."""
-    listed, machine, aside = log.requests, log.machine, log.set_aside
-    prompt = int(listed.prompt_tokens[request])
-    limit = prompt + int(listed.output_tokens[request])
-    limit = min(limit, machine.max_model_len) if machine.max_model_len else limit
-    urgent = aside is not None and bool(listed.priority[request] <= aside.for_priority)
-    return why_never(machine, aside, urgent, prompt, limit)
+    """Why a request was refused on arrival, in words; "" for one that was not."""
+    return log.why_refused.get(request, "")

@@ -5,8 +5,9 @@ Such a request is refused when it comes, and such an engine stops; neither ever 
 """
 
 from sched.batch import Batch
+from sched.job import Job
 from sched.model import PS_PER_S, Machine, SetAside
-from sched.policies.base import kept
+from sched.policies.base import Policy, kept
 
 _ROUNDS = 8
 
@@ -27,10 +28,23 @@ def shut_to_lower(machine: Machine, aside: SetAside | None) -> str:
     return ""
 
 
-def why_never(machine: Machine, aside: SetAside | None, urgent: bool, prompt: int, limit: int) -> str:
+def why_refused(machine: Machine, policy: Policy, job: Job) -> str:
+    """Why a request is refused on arrival, by the policy's caps or because it can never run; "" if not."""
+    why = policy.refuses(job.request, job.limit - 1)
+    if not why and machine.refuse_infeasible:
+        why = _over_pool(machine, policy, job)
+    return why or why_never(
+        machine, policy.set_aside, job.urgent, job.request.prompt_tokens, job.limit, job.keeps_free
+    )
+
+
+def why_never(
+    machine: Machine, aside: SetAside | None, urgent: bool, prompt: int, limit: int, keeps_free: int = 0
+) -> str:
     """The two numbers that keep a request from ever running to its end; "" if it can.
 
-    `limit` are the tokens at which it ends; `urgent`: what is set aside is for it.
+    `limit` are the tokens at which it ends; `urgent`: what is set aside is for it. `keeps_free` blocks must
+    be left when it enters.
     """
     if prompt < 1:
         return "its prompt has no token"
@@ -40,6 +54,7 @@ def why_never(machine: Machine, aside: SetAside | None, urgent: bool, prompt: in
     if not machine.refuse_infeasible:
         return ""
     peak, closed = machine.blocks(limit - 1), 0 if urgent else closed_for_good(aside)
+    closed += keeps_free
     if peak > machine.kv_blocks - closed:
         kept_back = f", {closed:,} of them kept for others" if closed else ""
         return f"it comes to need {peak:,} KV blocks of {machine.kv_blocks:,}{kept_back}"
@@ -50,6 +65,18 @@ def why_never(machine: Machine, aside: SetAside | None, urgent: bool, prompt: in
         first = min(first, machine.long_prefill_token_threshold)
     if first > budget and not machine.enable_chunked_prefill:
         return f"its first piece of {first:,} must be computed at once, an iteration has {budget:,} tokens"
+    return ""
+
+
+def _over_pool(machine: Machine, policy: Policy, job: Job) -> str:
+    """Why the share of its tenant is too small for a request."""
+    if policy.pools is None:
+        return ""
+    pool, peak = policy.pools[job.request.tenant], machine.blocks(job.limit - 1)
+    if peak > pool.kv_blocks:
+        return f"it comes to need {peak:,} KV blocks, its tenant's share is {pool.kv_blocks:,}"
+    if pool.tokens < 1:
+        return f"its tenant's share of an iteration's {machine.max_num_batched_tokens:,} tokens is none"
     return ""
 
 

@@ -46,6 +46,8 @@ class RequestList:
     weights: tuple[Fraction, ...]
     segments: tuple[Segments, ...] | None = None
     e2e_goal_ps: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    parents: tuple[str, ...] | None = None
+    """Of pieces: the id of the request that was cut; "" for a request that was not."""
 
     def __post_init__(self) -> None:
         if len(self.e2e_goal_ps) != len(self.ids):

@@ -24,8 +24,12 @@ ROWS = (
     (1, "traces trace_bytes trace_documents trace_formats trace_order", "numpy pandas pyarrow"),
     (1, "trace_rows trace_store trace_values", "numpy pandas pyarrow"),
     (2, "policies", ""),
-    (3, "job queues batch needs displace stops plan admission jump", ""),
-    (4, "log record intake pace server", "numpy"),
+    (
+        3,
+        "job choosing queues ledger slices pools books batch foresight needs displace stops plan admission jump",
+        "",
+    ),
+    (4, "log record intake pace course server", "numpy"),
     (4, "engine", "numpy simpy"),
     (4, "__init__", ""),  # the front door: Scenario, simulate, POLICIES
     (5, "recorded lockstep occupancy waits supply causes evidence shares blame inversion moments", "numpy"),

@@ -126,8 +126,9 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         'engine.kv_blocks = "some": must be a whole number of blocks or "unlimited"',
     ),
     (
-        {"engine": {"gate": "expected"}},
-        'engine.gate = "expected": this gate is not built yet; choose full_prompt, first_chunk or peak',
+        {"engine": {"gate": "expected", "enable_prefix_caching": True}},
+        'engine.gate = "expected": this gate counts each request\'s blocks as its own; turn '
+        "engine.enable_prefix_caching off, or choose full_prompt, first_chunk or peak",
     ),
     ({"engine": {"replicas": 2}}, "engine.replicas = 2: must be at most 1"),
     ({"engine": 5}, "engine = 5: must be a table of settings"),

@@ -1,61 +1,23 @@
 """What a policy is to the engine: it ranks, yields and sets aside; the engine referees."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
-from functools import cache
 from typing import Any, ClassVar, Literal
 
-from sched.model import Holding, Machine, Pool, Request, SetAside, Setting, Standing, StayEnd
+from sched.model import Door, Holding, Machine, Pool, Request, SetAside, Setting, Standing, StayEnd
+from sched.policies.common import MISFIT, MODE, PREDICTOR, Rank, Scene, as_written, kept, round_half_up
 
-Rank = tuple[Any, ...]
-
-MISFIT = Setting(
-    "misfit",
-    "stop",
-    "When a request does not fit",
-    "stop: nobody behind it is admitted; skip: whoever fits is.",
-    choices=("stop", "skip"),
-)
-MODE = Setting(
-    "mode",
-    "recompute",
-    "What becomes of evicted KV",
-    "recompute: it is prefilled anew; swap: it waits on the host, at the cost of moving it there and back.",
-    choices=("recompute", "swap"),
-)
-PREDICTOR = (
-    Setting("predictor", "oracle", "Length predictor", "How output lengths are known before they are.",
-            choices=("oracle", "lognormal", "bucket", "rank", "refreshed")),
-    Setting("error", 0.6, "Predictor's error", "Standard deviation of the logarithm (lognormal, refreshed).",
-            "", 0, 5, 0.1),
-    Setting("tau", 0.6, "Predictor's rank agreement", "Kendall's tau with the true order (rank).",
-            "", 0, 1, 0.05),
-)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """What a policy may know of a run before it begins.
-
-    `weights` are the tenants', `peaks` the blocks of each request's peak, ascending, by priority (turned, as
-    all priorities here); the means are over the request list. `forecast` is the policy's predictor: of an
-    ordinal and its emitted tokens, the output tokens expected in all. `alone_ps` is the time that so many
-    prompt and output tokens take on the empty engine.
-    """
-
-    machine: Machine
-    most_urgent: int
-    weights: Mapping[str, Fraction]
-    sign: int = 1
-    """-1 when the scenario's larger number is the more urgent; priorities here are already turned."""
-    peaks: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    mean_prompt_tokens: Fraction = Fraction(0)
-    mean_output_tokens: Fraction = Fraction(0)
-    forecast: Callable[[int, int], int] = lambda ordinal, emitted: emitted + 1
-    alone_ps: Callable[[int, int], int] = lambda prompt_tokens, output_tokens: 0
-    iteration_ps: int = 0
-    """An iteration of one decode: what a policy assumes before it has seen any."""
+__all__ = [
+    "MISFIT",
+    "MODE",
+    "PREDICTOR",
+    "Policy",
+    "Rank",
+    "Scene",
+    "as_written",
+    "kept",
+    "overrides",
+    "round_half_up",
+]
 
 
 class Policy:
@@ -114,6 +76,11 @@ class Policy:
         self.misfit = getattr(options, "misfit", self.misfit)
         self.swaps = getattr(options, "mode", "recompute") == "swap"
         self.holding: Callable[[str], Holding] = lambda tenant: Holding(0, 0)
+
+    @classmethod
+    def prepare(cls, listed: Any, options: Any, machine: Machine) -> Any:
+        """The request list as the clients send it under this policy: large requests in pieces, say."""
+        return listed
 
     def rank(self, request: Request, standing: Standing) -> Rank:
         """Who goes first: the smallest. It ends in arrival and id, so that ties are decided."""
@@ -179,6 +146,15 @@ class Policy:
     def left(self, request: Request, standing: Standing, end: StayEnd) -> None:
         """It leaves the batch, with so many tokens emitted."""
 
+    def ended(self, request: Request, emitted_tokens: int) -> None:
+        """It is gone for good, finished or not, with so many tokens; refused ones never came."""
+
+    def queued(self, request: Request, standing: Standing) -> None:
+        """It joins those who wait, new or evicted."""
+
+    def unqueued(self, request: Request) -> None:
+        """It waits no more: it enters the batch, gave up, or was turned away."""
+
     def turns_ps(self, request: Request, now_ps: int) -> int | None:
         """When the standing of a running request next changes by its time in the batch."""
         return None
@@ -204,6 +180,20 @@ class Policy:
         """
         return ""
 
+    def turns_away(self, request: Request, size_tokens: int, door: Door) -> int | None:
+        """The ordinal of the request to be shed now that this one arrives: itself, or one that waits; None to
+        let it in.
+        """
+        return None
+
+    def work(self, request: Request, standing: Standing) -> int:
+        """Iterations that a request needs when it enters the batch, for `Door.running_work`."""
+        return 0
+
+    def stops_at(self, request: Request, need_blocks: int) -> bool:
+        """With `misfit` pass: whether this request, which does not fit, stops everybody all the same."""
+        return False
+
     def holds_back(self, request: Request, size_tokens: int) -> bool:
         """Whether the policy keeps a waiting request out although it may fit: a cap. Only admissions and
         departures may change the answer.
@@ -216,23 +206,6 @@ class Policy:
 
     def lift(self, priority: int | None) -> None:
         """The most urgent priority that waits for KV now, or None."""
-
-
-@cache
-def as_written(number: float) -> Fraction:
-    """The decimal that was written, exactly: 0.1 is one tenth."""
-    return Fraction(repr(number))
-
-
-def round_half_up(fraction: float, whole: int) -> int:
-    """A fraction of a count, rounded half up on the decimal as written (0.15 of 10 is 2)."""
-    part = as_written(fraction)
-    return (2 * part.numerator * whole + part.denominator) // (2 * part.denominator)
-
-
-def kept(aside: SetAside, idle: int) -> int:
-    """Of an idle set-aside, what lower classes may not even borrow."""
-    return idle - round_half_up(aside.lend_share, idle) if aside.lend else idle
 
 
 def overrides(policy: Policy, *hooks: str) -> bool:

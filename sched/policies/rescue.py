@@ -1,6 +1,6 @@
 """The rescue buffer."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from sched.model import Request, SetAside, Setting, Standing
 from sched.policies.base import MISFIT, Policy, Rank, Scene, round_half_up
@@ -18,9 +18,11 @@ class Rescue(Policy):
 
     key = "rescue"
     title = "Rescue buffer"
-    settings = (
+    settings: ClassVar[tuple[Setting, ...]] = (
         Setting("kv", 0.1, "KV kept for urgent", "Share of the KV blocks.", "of KV", 0, 1, 0.01),
         Setting("tokens", 0.0, "Tokens kept", "Share of the token budget.", "of tokens", 0, 1, 0.05),
+        Setting("slices", None, "Tokens kept by level", "Shares of the budget by priority.",
+                table=True),
         Setting("seats", 0.0, "Seats kept", "Share of the seats.", "of seats", 0, 1, 0.05),
         Setting("lend", True, "Lend while idle", "Off: strict, lower requests never touch the buffer."),
         Setting("lend_share", 1.0, "Share that is lent", "Of an idle buffer.", "of it", 0, 1, 0.05),
@@ -34,17 +36,23 @@ class Rescue(Policy):
         super().__init__(options, scene)
         machine = scene.machine
         level = scene.most_urgent if options.for_priority is None else options.for_priority * scene.sign
+        shares = {int(name) * scene.sign: share for name, share in options.slices.items()}
+        shares = shares or {level: options.tokens}
+        budget = machine.max_num_batched_tokens
+        cut = [(one, round_half_up(share, budget)) for one, share in sorted(shares.items())]
+        slices = tuple((one, tokens) for one, tokens in cut if tokens)
         self.displaces_for_waiters = self.only_loans = options.lend
         self.set_aside = SetAside(
             level,
             round_half_up(options.kv, machine.kv_blocks),
-            round_half_up(options.tokens, machine.max_num_batched_tokens),
+            sum(tokens for _, tokens in slices),
             round_half_up(options.seats, machine.max_num_seqs),
             options.lend,
             options.lend_share,
             options.guard_growth,
+            slices,
         )
-        self.running_by_rank = options.tokens > 0
+        self.running_by_rank = options.tokens > 0 or bool(options.slices)
 
     def displaces(self, waiter: Request, waiting: Standing, holder: Request, held: Standing) -> Rank | None:
         assert self.set_aside

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from sched.model import Setting
-from sched.policies.base import Policy, Scene
+from sched.model import PS_PER_S, Setting
+from sched.policies.base import Policy, Scene, as_written
 
 
 class Static(Policy):
@@ -27,6 +27,16 @@ class Static(Policy):
             high=65536,
             step=1,
         ),
+        Setting(
+            "max_wait_s",
+            0.0,
+            "Wait for a full batch",
+            "From the oldest request's arrival.",
+            "s",
+            0,
+            3600,
+            0.05,
+        ),
         Setting("stream", True, "Stream answers", "Off: every answer comes when the whole batch has ended."),
     )
     arrival_order = True
@@ -37,3 +47,4 @@ class Static(Policy):
         super().__init__(options, scene)
         self.batch_limit = options.batch or None
         self.streams = options.stream
+        self.batch_wait_ps = int(as_written(options.max_wait_s) * PS_PER_S)

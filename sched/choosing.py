@@ -1,0 +1,109 @@
+"""Waiting queues whose order is made when it is asked for: a rank that moves, or fairness among tenants."""
+
+import heapq
+from collections.abc import Callable, Hashable, Iterator
+
+from sched.job import Job
+from sched.model import Standing
+from sched.policies.base import Policy, Rank
+
+StandingOf = Callable[[Job], Standing]
+
+
+class MovingQueue:
+    """A rank that depends on the clock: asked anew at each decision. O(n)."""
+
+    def __init__(self, policy: Policy, standing: StandingOf) -> None:
+        self.policy, self.standing = policy, standing
+        self.crowd: list[Job] = []
+
+    def __len__(self) -> int:
+        return len(self.crowd)
+
+    def push(self, waiter: Job) -> None:
+        """Anywhere: the order is made when it is asked for."""
+        self.crowd.append(waiter)
+
+    def _rank(self, waiter: Job) -> Rank:
+        return self.policy.rank(waiter.request, self.standing(waiter))
+
+    def head(self, now_ps: int) -> Job:
+        """Who is next; the queue is not empty."""
+        return min(self.crowd, key=self._rank)
+
+    def head_beside(self, passed: set[Hashable], now_ps: int) -> Job | None:
+        """Who is next of those whose line was not passed over."""
+        line = self.policy.line
+        others = [waiter for waiter in self.crowd if line(waiter.request) not in passed]
+        return min(others, key=self._rank, default=None)
+
+    def tenants(self) -> list[str]:
+        """Tenants with somebody waiting, in no order that matters."""
+        return list(dict.fromkeys(waiter.request.tenant for waiter in self.crowd))
+
+    def take(self, waiter: Job) -> None:
+        """Remove one."""
+        self.crowd.remove(waiter)
+
+    def in_order(self, now_ps: int) -> Iterator[Job]:
+        """All of them, first first."""
+        return iter(sorted(self.crowd, key=self._rank))
+
+    def stands_until_ps(self, now_ps: int) -> int | None:
+        """When the order may next change by the clock alone."""
+        return self.policy.order_stands_until_ps(
+            [(waiter.request, self.standing(waiter)) for waiter in self.crowd]
+        )
+
+
+class FairQueue:
+    """One queue a tenant by rank; the tenant with the smallest counter is next. O(tenants)."""
+
+    def __init__(self, policy: Policy, standing: StandingOf) -> None:
+        self.policy, self.standing = policy, standing
+        self.of_tenant: dict[str, list[tuple[Rank, Job]]] = {}
+        self.length = 0
+
+    def __len__(self) -> int:
+        return self.length
+
+    def push(self, waiter: Job) -> None:
+        """To its tenant's queue."""
+        waiter.rank = self.policy.rank(waiter.request, self.standing(waiter))
+        heapq.heappush(self.of_tenant.setdefault(waiter.request.tenant, []), (waiter.rank, waiter))
+        self.length += 1
+
+    def tenants(self) -> list[str]:
+        """Tenants with somebody waiting, next first."""
+        return sorted(self.of_tenant, key=self._turn)
+
+    def _turn(self, tenant: str) -> tuple[Rank, Rank]:
+        rank, head = self.of_tenant[tenant][0]
+        return self.policy.counter(tenant, head.request), rank
+
+    def head(self, now_ps: int) -> Job:
+        """Who is next; the queue is not empty."""
+        return self.of_tenant[min(self.of_tenant, key=self._turn)][0][1]
+
+    def head_beside(self, passed: set[Hashable], now_ps: int) -> Job | None:
+        """Who is next of those whose line was not passed over; a tenant is one line here."""
+        heaps = self.of_tenant
+        others = [one for one, heap in heaps.items() if self.policy.line(heap[0][1].request) not in passed]
+        return heaps[min(others, key=self._turn)][0][1] if others else None
+
+    def take(self, waiter: Job) -> None:
+        """Remove one, usually a tenant's head."""
+        heap = self.of_tenant[waiter.request.tenant]
+        if heap[0][1] is waiter:
+            heapq.heappop(heap)
+        else:
+            heap.remove((waiter.rank, waiter))
+            heapq.heapify(heap)
+        if not heap:
+            del self.of_tenant[waiter.request.tenant]
+        self.length -= 1
+
+    def in_order(self, now_ps: int) -> Iterator[Job]:
+        """Tenant by tenant, next first, as they would be passed over."""
+        for tenant in self.tenants():
+            yield from (waiter for _, waiter in sorted(self.of_tenant[tenant]))

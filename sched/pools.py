@@ -1,0 +1,53 @@
+"""What tenants may still take of their pools while the batch is walked, request by request."""
+
+from sched.books import Books
+from sched.job import Job
+
+
+class PoolShares:
+    """Blocks held and tokens left of each tenant with a pool, as the running pass goes on."""
+
+    def __init__(self, batch: Books) -> None:
+        pools, ledger = batch.policy.pools, batch.ledger
+        assert pools is not None and ledger
+        self.batch = batch
+        self.pools = pools
+        self.held = {tenant: ledger.physical_blocks(tenant, batch.iteration - 1) for tenant in pools}
+        self.tokens = ledger.tokens_left = {tenant: pool.tokens for tenant, pool in pools.items()}
+
+    def most(self, job: Job, tokens: int) -> int:
+        """Tokens that this request may have of its tenant's."""
+        return min(tokens, self.tokens[job.request.tenant])
+
+    def lacks(self, job: Job, need_blocks: int) -> bool:
+        """Whether its tenant's pool has too few blocks for it."""
+        tenant = job.request.tenant
+        return need_blocks > 0 and self.held[tenant] + need_blocks > self.pools[tenant].kv_blocks
+
+    def take(self, job: Job, tokens: int, blocks: int) -> None:
+        """A request gets tokens and blocks; less than none: they are taken away."""
+        tenant, batch = job.request.tenant, self.batch
+        self.tokens[tenant] -= tokens
+        self.held[tenant] += blocks
+        if batch.pool and batch.ledger:
+            self.held[tenant] = batch.ledger.physical_blocks(tenant, batch.iteration)
+
+
+def within_pool(batch: Books, job: Job, budget: int) -> int:
+    """Tokens that a waiting request may start with; less than none if its tenant has no seat left for it."""
+    pools, ledger = batch.policy.pools, batch.ledger
+    if pools is None or ledger is None:
+        return budget
+    tenant = job.request.tenant
+    if ledger.seats.get(tenant, 0) >= pools[tenant].seats:
+        return -1
+    left = ledger.tokens_left[tenant]
+    return min(budget, left) if left > 0 else -1
+
+
+def over_pool(batch: Books, job: Job, need_blocks: int) -> bool:
+    """Whether entering with so many blocks more would be more than its tenant may hold."""
+    pools, ledger = batch.policy.pools, batch.ledger
+    assert pools is not None and ledger
+    tenant = job.request.tenant
+    return ledger.holding(tenant).kv_blocks + need_blocks > pools[tenant].kv_blocks
