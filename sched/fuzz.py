@@ -170,6 +170,8 @@ def _value(dice: Dice, one: Setting) -> Any:
     low = max(low, -5.0)
     if one.table:
         return {str(level): round(low + dice.share() * (high - low), 2) for level in range(dice.whole(0, 2))}
+    if isinstance(one.default, tuple):
+        return [round(low + dice.share() ** 2 * (high - low), 3) for _ in range(dice.whole(1, 4))]
     if one.choices:
         return dice.one_of(one.choices)
     if isinstance(one.default, bool):

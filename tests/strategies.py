@@ -162,6 +162,8 @@ def setting(one: Setting) -> st.SearchStrategy[Any]:
     high = min(99.0, one.high) if one.high is not None else 99.0
     if one.table:
         return st.dictionaries(names, reals(low, high), max_size=3)
+    if isinstance(one.default, tuple):
+        return st.lists(reals(low, high), max_size=4)
     if one.choices:
         return st.sampled_from(one.choices)
     if isinstance(one.default, bool):
