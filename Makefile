@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(C
 # A browser window opens where there is a screen to open it on.
 HEADLESS := $(if $(DISPLAY)$(WAYLAND_DISPLAY)$(filter Darwin,$(shell uname -s)),false,true)
 
-.PHONY: help venv dev browser run test lint format bench clean
+.PHONY: help venv dev browser run test theory lint format bench clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +55,9 @@ test: browser  ## style, types and every test
 	$(BIN)/mypy || failed="$$failed mypy"; \
 	$(BIN)/python -m pytest $(PYTEST_OPTIONS) $(TESTS) || failed="$$failed pytest"; \
 	test -z "$$failed" || { echo "Not passed:$$failed" >&2; exit 1; }
+
+theory: venv  ## the textbook's queues through the engine, at length; keeps the figures that the page shows
+	$(BIN)/python -m sched anchors --run --seeds 10 --jobs 200000 --write
 
 lint: dev  ## style and types only
 	$(BIN)/ruff check .

@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 
+from sched.command.anchors import anchors
 from sched.command.checks import fuzz, lockstep, measure
 from sched.command.lists import list_hardware, list_policies, list_scenarios
 from sched.command.papers import papers
@@ -27,6 +28,7 @@ COMMANDS: dict[str, tuple[Callable[[Sequence[str]], int], str]] = {
     "lockstep": (lockstep, "decision by decision against traces of the real scheduler"),
     "fuzz": (fuzz, "random scenarios through every policy, audited"),
     "papers": (papers, "published rows, run again"),
+    "anchors": (anchors, "what queueing theory says of the engine, and what the engine says"),
     "bench": (measure, "the speed on this machine"),
     "policies": (list_policies, "the policies and their settings"),
     "scenarios": (list_scenarios, "the ready scenarios"),

@@ -30,7 +30,7 @@ ROWS = (
         "",
     ),
     (4, "log record intake pace course server", "numpy"),
-    (4, "engine", "numpy simpy"),
+    (4, "engine replicas", "numpy simpy"),
     (4, "__init__", ""),  # the front door: Scenario, simulate, POLICIES
     (5, "recorded lockstep occupancy waits supply causes evidence shares blame inversion moments", "numpy"),
     (5, "sums metrics limits remarks eta explain words verdict story audit theory", "numpy scipy"),
@@ -50,7 +50,7 @@ PLACES: dict[str, tuple[int, set[str]]] = {"app": (9, {"streamlit"})} | {
     for floor, names, libraries in ROWS
     for name in names.split()
 }
-PACKAGES = tuple(f"sched.{name}" for name in ("policies", "papers", "figures", "text", "page", "command"))
+PACKAGES = tuple(f"sched.{name}" for name in "policies theory papers figures text page command".split())
 FLOORED = sorted([*ROOT.glob("sched/**/*.py"), *ROOT.glob("app.py")])
 
 
