@@ -188,4 +188,6 @@ def _only(listed: RequestList, kept: Bools) -> RequestList:
         if isinstance(getattr(listed, name), np.ndarray)
     }
     segments = None if listed.segments is None else tuple(listed.segments[row] for row in rows.tolist())
-    return replace(listed, ids=tuple(listed.ids[row] for row in rows.tolist()), segments=segments, **columns)
+    parents = None if listed.parents is None else tuple(listed.parents[row] for row in rows.tolist())
+    ids = tuple(listed.ids[row] for row in rows.tolist())
+    return replace(listed, ids=ids, segments=segments, parents=parents, **columns)

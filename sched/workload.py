@@ -28,7 +28,7 @@ class RequestList:
 
     Columns are read-only int64 of shape (n,): times in picoseconds, lengths in tokens, NEVER where nothing
     was promised. `priority` is turned so that the smaller is the more urgent. `segments` are the named pieces
-    a prompt begins with, None when no request shares any.
+    a prompt begins with; `parents` the requests that were cut into these, "" for whole ones; None: nowhere.
     """
 
     ids: tuple[str, ...]
@@ -47,7 +47,6 @@ class RequestList:
     segments: tuple[Segments, ...] | None = None
     e2e_goal_ps: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     parents: tuple[str, ...] | None = None
-    """Of pieces: the id of the request that was cut; "" for a request that was not."""
 
     def __post_init__(self) -> None:
         if len(self.e2e_goal_ps) != len(self.ids):

@@ -1,0 +1,59 @@
+"""Feedback levels with dominant resource fairness inside each."""
+
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from sched.model import Request, Setting, Standing
+from sched.policies.base import Rank, Scene
+from sched.policies.mlfq import Mlfq
+from sched.policies.usage import HALF_LIFE, PASS, Usage
+
+_OWN: dict[str, Any] = {"boost_s": 0.0, "promote_s": 5.0, "enter": "class"}
+
+
+class MlfqDrf(Usage, Mlfq):
+    """Feedback levels; on each the tenant with the smallest dominant share goes first, lower levels fill up.
+
+    Helps interactive requests and, among them, the tenant that holds little; waiting keeps batch work alive.
+    Hurts long requests, which sink, and who holds much of one thing.
+    Source: the article's closing advice, real time first, batch fills, fairness as the floor; mlfq and drf.
+    """
+
+    key = "mlfq_drf"
+    title = "Feedback levels with DRF"
+    settings: ClassVar[tuple[Setting, ...]] = (
+        *(replace(one, default=_OWN.get(one.name, one.default)) for one in Mlfq.settings[:-1]),
+        Setting("preempt", False, "Evict lower levels", "For a waiting request of a higher level."),
+        HALF_LIFE,
+        PASS,
+    )
+
+    def __init__(self, options: Any, scene: Scene) -> None:
+        super().__init__(options, scene)
+        self.running_by_rank = self.displaces_for_waiters = options.preempt
+        self.moving, self.boosts_ps = True, self.boost_ps or None
+        self.seen: dict[int, int] = {}
+
+    def effective(self, request: Request, standing: Standing) -> int:
+        level = self.seen[request.ordinal] = super().effective(request, standing)
+        return level
+
+    def rank(self, request: Request, standing: Standing) -> Rank:
+        # Shares say who comes in; in the batch it is as in mlfq.
+        share = 0 if request.ordinal in self.from_ps else self.share(request.tenant)
+        return (self.effective(request, standing), share, request.arrival_ps, request.id)
+
+    def line(self, request: Request) -> Hashable:
+        return (self.seen.get(request.ordinal), request.tenant)
+
+    def tick(self, now_ps: int) -> None:
+        if self.boosts_ps and self.boosts_ps <= now_ps:
+            Mlfq.tick(self, now_ps)
+            self.boosts_ps = self.next_ps
+        Usage.tick(self, now_ps)
+        self.next_ps = min((due for due in (self.boosts_ps, self.fades_ps) if due), default=None)
+
+    def ended(self, request: Request, emitted_tokens: int) -> None:
+        super().ended(request, emitted_tokens)
+        self.seen.pop(request.ordinal, None)
