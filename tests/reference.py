@@ -132,6 +132,8 @@ class Iteration:
     admitted: list[str] = field(default_factory=list)
     resumed: list[str] = field(default_factory=list)
     hits: list[tuple[str, int]] = field(default_factory=list)
+    returned: list[tuple[str, int, int]] = field(default_factory=list)
+    """From the host: id, tokens computed, and from which token on a piece is a decode."""
     preempted: list[Eviction] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     running: list[str] = field(default_factory=list)
@@ -219,7 +221,7 @@ class Ratio:
         self.now = self.start
 
     def fall(self) -> None:
-        self.now = max(self.now - self.decay, min(self.now, self.floor))
+        self.now = max(self.now - self.decay, self.floor)
 
     def learn(self, running: Sequence[Job], limits: int) -> None:
         """Growth has evicted: `limits` is the output that the remaining ones may have in all."""
@@ -527,7 +529,8 @@ class Engine:
         """Static batching: a batch enters an empty engine, as a whole or after the longest wait."""
         if self.policy != "static":
             return False
-        batch = self.setting("batch", 0) or self.machine.max_num_seqs
+        seats = self.machine.max_num_seqs
+        batch = min(self.setting("batch", 0) or seats, seats)
         if self.running:
             return len(self.running) >= batch or not self.record.admitted + self.record.resumed
         return len(self.waiting) < batch and bool(self.waiting) and self.now < self.timer_ps()
@@ -614,6 +617,7 @@ class Engine:
         if self.swaps and job.preemptions:
             self.moved += job.computed
             job.target = job.computed if job.computed >= job.prompt else job.known
+            self.record.returned.append((job.id, job.computed, job.target))
         else:
             job.computed = len(hits) * self.machine.block_size
         job.blocks = hits
@@ -708,7 +712,7 @@ class Engine:
         never_fits = self.peak(job) > machine.kv_blocks - blocks or seats >= machine.max_num_seqs
         if not self.lends:
             never_fits |= 0 in self.slice_caps(None)[: self.tier(job)]
-        never_fits |= self.book.is_refused(job)
+        never_fits |= self.book.never_fits(job)
         no_prompt = job.prompt == 0 or bool(machine.max_model_len and job.prompt >= machine.max_model_len)
         return no_prompt or (machine.refuse_infeasible and never_fits) or self.book.is_capped_out(job)
 
@@ -732,11 +736,11 @@ def split(jobs: Sequence[Job], machine: Machine, settings: Mapping[str, Any]) ->
     """Requests too long for the cap of their class, cut into pieces of even prompts, each with the prefix."""
     cap, prefix = settings.get("per_request"), settings.get("split_prefix", 0)
     limit = Fraction(machine.kv_blocks * machine.block_size, 4) if cap is None else Fraction(cap)
-    urgent, found = min((job.priority for job in jobs), default=0), list[Job]()
+    urgent, found = min([0] + [job.priority for job in jobs]), list[Job]()
     for job in jobs:
         own = int(limit) - job.output + 1 - prefix
         size = machine.tokens_of_life(job.prompt, job.output)
-        if job.priority == urgent or size <= limit or own < 1:
+        if job.priority <= urgent or size <= limit or own < 1:
             found.append(job)
             continue
         count = -(-job.prompt // own)

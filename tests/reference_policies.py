@@ -89,8 +89,8 @@ class Book:
 
     # ---- what may not run, now or ever
 
-    def is_refused(self, job: Job) -> bool:
-        """It can never run under this policy's own limits."""
+    def never_fits(self, job: Job) -> bool:
+        """It can never run beside what the policy keeps free; refused where the engine refuses such."""
         return False
 
     def is_capped_out(self, job: Job) -> bool:
@@ -276,7 +276,8 @@ class Slack(Edf):
 
 class Mlfq(Book):
     quanta: tuple[float, ...] = (0.5, 2, 10)
-    boost_s: float | None = 10
+    boost_s: float = 10
+    """0 for never."""
     promote_s: float | None = None
     enter = "top"
     preempts = True
@@ -332,7 +333,7 @@ class Mlfq(Book):
 
     def at_boundary(self) -> None:
         boost_s = self.setting("boost_s", self.boost_s)
-        if boost_s is not None and self.now // ps(boost_s) > self.boosts:
+        if boost_s and self.now // ps(boost_s) > self.boosts:
             self.boosts = self.now // ps(boost_s)
             for job in self.engine.waiting + self.engine.running:
                 job.level = job.used_ps = 0
@@ -340,7 +341,7 @@ class Mlfq(Book):
 
 class SkipJoinMlfq(Mlfq):
     quanta = (0.5, 1, 2, 4)
-    boost_s = None
+    boost_s = 0
 
     def first_level(self, job: Job) -> int:
         prefill = self.engine.alone_ps(job.prompt, 1)
@@ -549,7 +550,7 @@ class ArticleDrf(Book):
 
 
 class MlfqDrf(Mlfq, Shares):
-    boost_s = None
+    boost_s = 0
     promote_s = 5
     enter = "class"
     preempts = False
@@ -613,7 +614,7 @@ class Quota(Book):
     def misfit(self, job: Job) -> str:
         return "pass" if self.strict or not self.is_within(job) else "stop"
 
-    def is_refused(self, job: Job) -> bool:
+    def is_capped_out(self, job: Job) -> bool:
         blocks, _, tokens = self.caps[job.tenant]
         return self.strict and (self.engine.peak(job) > blocks or tokens == 0)
 
@@ -643,7 +644,7 @@ class Ceiling(Book):
         rank = -(-exact(self.setting("quantile", 1.0)) * len(peaks) // 1)
         return peaks[max(1, int(rank)) - 1] if peaks else 0
 
-    def is_refused(self, job: Job) -> bool:
+    def never_fits(self, job: Job) -> bool:
         return self.engine.peak(job) > self.engine.machine.kv_blocks - self.closed_blocks(job)
 
 
@@ -655,6 +656,10 @@ class KvCap(Book):
         self.per_request = Fraction(pool, 4) if per_request is None else per_request
         self.aggregate = Fraction(3 * pool, 5) if aggregate is None else aggregate
         self.long_tokens = self.setting("long_tokens", 4096)
+
+    def rank(self, job: Job) -> Rank:
+        """Pieces of one request in their order."""
+        return (job.priority, job.arrival, job.parent or job.id, job.part)
 
     def size(self, job: Job) -> int:
         return self.engine.machine.tokens_of_life(job.prompt, job.output)
