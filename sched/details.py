@@ -3,6 +3,7 @@
 They take longer than the rest, so who does not show them does not compute them.
 """
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from sched.percentiles import bounded, of_ratios, of_times, quotable
 from sched.remarks import Notes
 from sched.scenario import Scenario
 from sched.service import Gaps, Tokens, gaps, late_at_once, to_first_token_ps, tokens_out, unserved_ps
+from sched.sizing import compared, is_a_buffer, suggest
 from sched.sums import seconds
 from sched.warmup import RESIDENCES, mser5
 from sched.waste import fragmentation, repeated, stranded, token_occupancy, work
@@ -46,6 +48,7 @@ def add_details(
     found["service_difference"] = _difference(log, scenario, inversion, out, notes)
     _classes(found["classes"], log, scenario, inversion, counted, out, notes)
     found |= _warmup(found, log, scenario, inversion, notes)
+    found |= _rescue(log, scenario, notes)
 
 
 def _in_window(log: Log, scenario: Scenario, counted: Bools, out: Tokens) -> dict[str, Any]:
@@ -182,3 +185,14 @@ def _warmup(
             text += f", and {RESIDENCES} stays of the class that stays longest are {residences:.3g} s"
         notes.append({"path": "suggested_warmup_s", "text": text})
     return {"suggested_warmup_s": suggested, "five_residences_s": residences}
+
+
+def _rescue(log: Log, scenario: Scenario, notes: Notes) -> dict[str, Any]:
+    """Of a policy that keeps KV blocks for the urgent: how many it should be, with the arithmetic."""
+    if log.set_aside is None or not is_a_buffer(log, scenario):
+        return {}
+    told = suggest(scenario, log.requests)
+    if log.set_aside.kv_blocks < told.blocks:
+        text = compared(told, log.set_aside.kv_blocks, log.machine)
+        notes.append({"path": f"{log.policy}.kv", "text": text})
+    return {"suggested_rescue": asdict(told) | {"lines": list(told.lines)}}

@@ -28,6 +28,7 @@ WHY_MISSING = {
     "recomputed_share": "nothing was computed",
     "evictions_per_request": "nothing arrived",
     "jain": "no tenant got a token",
+    "share": "there is no limit on KV blocks",
     "service_difference": "no two tenants had requests waiting at the same time",
     "five_residences_s": "nothing finished",
     "ttft_s": "no request of this class got a token",

@@ -77,19 +77,20 @@ def test_run_prints_the_object_that_scripts_rely_on(told: Told, small: str) -> N
     assert list(found) == ["scenario", "policies"] and list(found["policies"]) == ["backfill", "rescue"]
     assert Scenario.model_validate(found["scenario"]) == read_file(Path(small))
     one = found["policies"]["rescue"]
-    assert list(one) == [
+    # Further figures stand behind those that were promised.
+    assert list(one)[:12] == [
         *("requests", "makespan_s", "throughput", "preemptions", "recomputed_tokens", "kv_utilisation"),
         *("batch_occupancy", "jain", "classes", "tenants", "inversion", "notes"),
     ]
     assert list(one["requests"]) == ["arrived", "finished", "refused", "timed_out", "shed", "unfinished"]
-    assert list(one["throughput"]) == ["output_tokens_per_s", "requests_per_s"]
+    assert list(one["throughput"])[:2] == ["output_tokens_per_s", "requests_per_s"]
     assert list(one["classes"]) == ["chat", "docs"] and list(one["tenants"]) == ["web", "lab"]
     chat = one["classes"]["chat"]
-    assert list(chat) == [
+    assert list(chat)[:10] == [
         *("n", "ttft_s", "tpot_s", "e2e_s", "wait_s", "slo_attainment", "goodput_per_s"),
         *("inversion_s", "inversion_share", "bypasses"),
     ]
-    assert all(list(chat[name]) == FIVE for name in ("ttft_s", "tpot_s", "e2e_s", "wait_s"))
+    assert all(list(chat[name])[:5] == FIVE for name in ("ttft_s", "tpot_s", "e2e_s", "wait_s"))
     assert list(one["tenants"]["web"]) == ["n", "output_tokens", "wait_s", "inversion_s"]
     inversion = one["inversion"]
     assert set(inversion) >= {"total_s", "incidents", "direct_s", "growth_s", "bypass_s", "top_culprits"}

@@ -16,6 +16,7 @@ from sched.log import Log
 from sched.metrics import summary
 from sched.plain import plain
 from sched.scenario import Scenario, known_policies
+from sched.sizing import compared, is_a_buffer, suggest
 from sched.workload import requests
 
 if TYPE_CHECKING:
@@ -63,9 +64,12 @@ def _runs(scenario: Scenario) -> Iterator[tuple[str, Log, Inversion]]:
 def _shown(scenario: Scenario, about_link: list[tuple[str, str]], as_json: bool, out: Path | None) -> int:
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-    summaries, exported = {}, dict[str, "Tables"]()
+    summaries, exported, buffers = {}, dict[str, "Tables"](), list[str]()
     for policy, log, inversion in _runs(scenario):
-        summaries[policy] = summary(log, scenario, inversion)
+        summaries[policy] = summary(log, scenario, inversion, in_full=as_json)
+        if log.set_aside is not None and is_a_buffer(log, scenario):
+            told = compared(suggest(scenario, log.requests), log.set_aside.kv_blocks, log.machine)
+            buffers.append(f"Buffer of {policy}: {told}.")
         summaries[policy]["notes"][:0] = [{"path": path, "text": text} for path, text in about_link]
         if out is not None:
             from sched.report import tables  # Parquet: only who exports waits for it
@@ -78,7 +82,7 @@ def _shown(scenario: Scenario, about_link: list[tuple[str, str]], as_json: bool,
     if as_json:
         print_json({"scenario": plain(scenario, full=True), "policies": summaries})
         return 0
-    print(overview(scenario, summaries))
+    print("\n\n".join([overview(scenario, summaries), *buffers]))
     if out is not None:
         print(f"\nWritten to {out}: scenario.toml and four Parquet tables.")
     return 0
