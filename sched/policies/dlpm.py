@@ -11,8 +11,8 @@ from sched.policies.base import MISFIT, Policy, Rank, Scene
 class Dlpm(Policy):
     """The request with the most cached tokens goes next, among tenants that have not spent their quantum.
 
-    Helps requests that share a long prefix, and so throughput, but lets no tenant live on it. Hurts who shares
-    nothing, for at most a quantum, and the urgent: it is blind to priority.
+    Helps requests that share a long prefix, and so throughput, but lets no tenant live on it. Hurts who
+    shares nothing, for at most a quantum, and the urgent: it is blind to priority.
     Source: Cao et al., Locality-aware fair scheduling in LLM serving (DLPM), 2025.
     """
 
