@@ -209,8 +209,9 @@ def test_pri_06_priorities_that_nobody_reads_are_noticed() -> None:
 def test_pri_08_no_more_is_evicted_than_is_needed() -> None:
     fixed = run("PRI-08", "preemptive")
     assert fixed.preemptions == 1 and fixed.ttft_s("H") == 1
-    # Four times as much would be lost if all four were evicted.
+    # All four hold as much, so that evicting all of them would lose four times this.
     assert fixed.wasted_tokens == 169
+    assert {len(fixed.token_times_s(name)) for name in fixed.named("L")} == {30}
 
 
 def test_pri_10_the_scenario_says_which_number_is_the_more_urgent() -> None:
@@ -482,7 +483,10 @@ def test_fair_05_nothing_is_kept_for_those_who_are_not_there() -> None:
     strict, lent = (run("FAIR-05", "quota", f"quota.mode={mode}") for mode in ("strict", "borrow"))
     for one, seats in ((strict, 1), (lent, 4)):
         lines = one.log.stretches
-        assert set(lines.running[lines.waiting > 0].tolist()) == {seats}
+        before_the_other_comes = lines.start_ps < 60 * PS_PER_S
+        assert set(lines.running[before_the_other_comes].tolist()) == {seats}
+        assert (lines.waiting[before_the_other_comes] > 0).all()
+    assert lent.tokens_of("t", 0, 60) == 4 * strict.tokens_of("t", 0, 60)
 
 
 def test_fair_07_a_limit_on_tokens_counts_tokens() -> None:
