@@ -3,7 +3,9 @@
 tests/cases/README.md says of each what it shows, how it is run, and what of it cannot be had here.
 """
 
+import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -15,6 +17,7 @@ import numpy as np
 import pytest
 
 from sched import POLICIES, Log, Scenario, simulate
+from sched.__main__ import main
 from sched.audit import audit
 from sched.external import assignments, change, link, load, parse_link
 from sched.fields import ScenarioError
@@ -615,10 +618,37 @@ def test_a_case_carries_its_source_and_stands_alone(case: str) -> None:
     assert scenario.title and scenario.story
 
 
-def test_the_table_names_every_case_and_says_which_hold_in_part() -> None:
+def table() -> list[tuple[str, str, str]]:
+    """The table of tests/cases/README.md: case, how it is run, whether it holds."""
     lines = [line for line in (CASES / "README.md").read_text("utf-8").splitlines() if line.startswith("| ")]
-    rows = {cells[1].strip(): cells[4].strip() for cells in (line.split("|") for line in lines[1:])}
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[1:]]
+    return [(case, how, holds) for case, _, how, holds in cells]
+
+
+def test_the_table_names_every_case_and_says_which_hold_in_part() -> None:
+    rows = {case: holds for case, _, holds in table()}
     assert {case.removesuffix("-stream").removesuffix("-least") for case in FILES} == set(rows)
     told = {case: text.removeprefix("in part: ") for case, text in rows.items() if text.startswith("in part")}
     assert told == IN_PART
     assert all(text.startswith("holds") for case, text in rows.items() if case not in IN_PART)
+
+
+@pytest.mark.parametrize(("case", "how"), [(case, how) for case, how, _ in table()])
+def test_a_case_can_be_run_as_the_table_says(case: str, how: str) -> None:
+    known = {*POLICIES, "true", *FILES}
+    for words in re.findall(r"`([^`]+)`", how):
+        if "=" in words:
+            scenario_of(case, *words.split())
+        else:
+            assert words in known or words.replace(".", "").isdigit() or words == "1e6", words
+
+
+def test_run_says_beside_the_figures_what_the_cases_ask_for(capsys: pytest.CaptureFixture[str]) -> None:
+    for case, policy, path, text in (
+        ("PRI-04", "priority", "policies.priority", "no request waited"),
+        ("PRI-06", "fcfs", "policies.fcfs", "does not look at priority"),
+        ("SYS-04", "fcfs", "engine.max_num_batched_tokens", "token budget"),
+    ):
+        assert main(["run", str(CASES / f"{case}.toml"), "--json"]) == 0
+        notes = json.loads(capsys.readouterr().out)["policies"][policy]["notes"]
+        assert any(note["path"] == path and text in note["text"] for note in notes), case
