@@ -17,6 +17,7 @@ from sched.log import Ints, Log
 from sched.model import PS_PER_S, Outcome
 from sched.occupancy import Bools
 from sched.percentiles import bounded, of_ratios, of_times, quotable
+from sched.reading import quality_of_experience
 from sched.remarks import Notes
 from sched.scenario import Scenario
 from sched.service import Gaps, Tokens, gaps, late_at_once, to_first_token_ps, tokens_out, unserved_ps
@@ -96,7 +97,7 @@ def _classes(
     listed, finished = log.requests, log.outcome == Outcome.FINISHED
     between = gaps(out)
     longest, unserved = between.longest_ps(len(finished)), unserved_ps(log, inversion.seen.held)
-    stretched = slowdowns(log, scenario)
+    stretched, quality = slowdowns(log, scenario), quality_of_experience(log, out)
     for index, name in enumerate(listed.class_names):
         own = np.flatnonzero(counted & (listed.class_index == index))
         started, done = own[log.first_scheduled_ps[own] >= 0], own[finished[own]]
@@ -107,6 +108,7 @@ def _classes(
             "itl_max_s": of_times(longest[own][longest[own] >= 0]),
             "normalised_latency_s": of_ratios(e2e_s / log.emitted_tokens[done]),
             "slowdown": of_ratios(stretched[done]),
+            "qoe": of_ratios(quality[done]),
             "starvation": _starvation(log, inversion, unserved, own),
         }
         if (stretched[done] < 1).any():

@@ -40,6 +40,7 @@ WHY_MISSING = {
     "itl_max_s": "no request of this class got a second token",
     "normalised_latency_s": "no request of this class finished",
     "slowdown": "no request of this class finished",
+    "qoe": "no request of this class finished",
     "longest_wait_s": "no request of this class was accepted",
     "longest_without_service_s": "no request of this class was accepted",
     "longest_of_goal": "no time to the first token was promised to this class",

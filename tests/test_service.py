@@ -136,14 +136,26 @@ def test_slowdown_on_paper() -> None:
     assert slowdowns(log, scenario).tolist() == [1.0, 2.0]
 
 
+def pieces_fill_their_iterations(log: Log) -> bool:
+    """Whether every piece that did not complete its prompt was cut because the iteration was full."""
+    chunks, stays = log.chunks, log.stays
+    cut = []
+    for number, iteration in enumerate(chunks.iteration.tolist()):
+        mine = np.flatnonzero((stays.request == chunks.request[number]) & (stays.iteration <= iteration))
+        known = int(stays.known_tokens[mine[stays.iteration[mine].argmax()]])
+        if chunks.before[number] + chunks.tokens[number] < known:
+            cut.append(iteration)
+    line = log.stretch_of_iteration[cut]
+    tokens = log.stretches.prefill_tokens[line] + log.stretches.decode_tokens[line]
+    return bool((tokens == log.machine.max_num_batched_tokens).all())
+
+
 @settings(max_examples=150)
 @given(small_scenarios(), st.sampled_from(["constant", *PRESETS]), st.sampled_from([1, 40]))
 def test_nobody_is_faster_in_company_than_alone(scenario: Scenario, hardware: str, longer: int) -> None:
-    # A threshold on long prompts does not bind a lone request, and can make its chunks more even: left out.
     engine = scenario.engine
     engine = engine.changed(
         hardware=hardware,
-        long_prefill_token_threshold=0,
         kv_blocks=longer * int(str(engine.kv_blocks)),
         max_num_batched_tokens=longer * engine.max_num_batched_tokens,
     )
@@ -154,7 +166,10 @@ def test_nobody_is_faster_in_company_than_alone(scenario: Scenario, hardware: st
     for policy in scenario.policies:
         log = simulate(scenario, policy)
         found = slowdowns(log, scenario)
-        assert (found[log.outcome == Outcome.FINISHED] >= 1).all()
+        # A threshold or a slice of tokens can cut a prompt more evenly than a budget does, and even pieces
+        # are faster on real hardware: there the law holds for pieces that are cut by a full iteration only.
+        if hardware == "constant" or pieces_fill_their_iterations(log):
+            assert (found[log.outcome == Outcome.FINISHED] >= 1).all()
         assert (found[log.outcome != Outcome.FINISHED] == 0).all()
 
 

@@ -1,8 +1,8 @@
 """`run`, `explain`, `link` and `open`: a scenario simulated, and what came of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from sched.command.arguments import Parser, Progress, print_json, scenario_of
@@ -14,6 +14,7 @@ from sched.fields import ScenarioError, suggestion
 from sched.inversion import Inversion, analyse
 from sched.log import Log
 from sched.metrics import summary
+from sched.percentiles import quotable
 from sched.plain import plain
 from sched.scenario import Scenario, known_policies
 from sched.sizing import compared, is_a_buffer, suggest
@@ -82,10 +83,18 @@ def _shown(scenario: Scenario, about_link: list[tuple[str, str]], as_json: bool,
     if as_json:
         print_json({"scenario": plain(scenario, full=True), "policies": summaries})
         return 0
-    print("\n\n".join([overview(scenario, summaries), *buffers]))
+    print("\n\n".join([overview(scenario, summaries), *_about_percentiles(summaries), *buffers]))
     if out is not None:
         print(f"\nWritten to {out}: scenario.toml and four Parquet tables.")
     return 0
+
+
+def _about_percentiles(summaries: Mapping[str, Any]) -> list[str]:
+    """That a percentile in the table rests on few values, where it does."""
+    few = {one["n"] for found in summaries.values() for one in found["classes"].values()}
+    if not any(0 < number < quotable(99) for number in few):
+        return []
+    return [f"A p99 of fewer than {quotable(99):,} requests is uncertain: --json has its interval."]
 
 
 def explain_request(words: Sequence[str]) -> int:
