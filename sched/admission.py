@@ -62,6 +62,8 @@ def _pass_lines(batch: Batch) -> None:
 def _scan(batch: Batch) -> None:
     """Admit in order, passing over whoever does not fit, at most `skip_limit` times past anyone."""
     limit = batch.policy.skip_limit
+    if batch.chooses and batch.waiting:
+        batch.policy.choosing(batch.queue.tenants())  # type: ignore[union-attr]
     passed_over: list[Bucket] = []
     for bucket in _buckets(batch):
         if bucket.least > batch.room() and not batch.policy.displaces_for_waiters:
@@ -79,7 +81,7 @@ def _scan(batch: Batch) -> None:
                     _pass(passed)
                 _pass(blocked)
                 bucket.refresh()
-                if batch.policy.fair:
+                if batch.policy.fair or batch.chooses:
                     return _scan(batch)
             elif batch.refusal == RefusalCode.SEATS:
                 return

@@ -13,6 +13,9 @@ def displace_for(batch: Batch, job: Job, hits: list[int]) -> bool:
     """Evict the first of those whom this request may displace until it fits; all or nothing."""
     if batch.policy.only_loans and not job.urgent:
         return False
+    want = job.known - job.hit
+    if not batch.machine.enable_chunked_prefill and min(batch.threshold or want, want) > batch.budget:
+        return False  # No eviction gives it the tokens that it needs at once.
     displaces = batch.policy.displaces
     request, waiting, standing = job.request, batch.standing(job), batch.standing
     keyed = [

@@ -6,6 +6,7 @@ at or after the world's next event, and what happened meanwhile comes before the
 
 import gc
 from collections.abc import Generator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +22,7 @@ from sched.policies import POLICIES
 from sched.policies.base import Policy, Scene
 from sched.predictors import forecast
 from sched.record import Recorder
+from sched.replicas import chosen, joined, routes
 from sched.scenario import Scenario, known_policies
 from sched.server import Server
 from sched.workload import RequestList, requests
@@ -37,11 +39,24 @@ def simulate(
     listed = requests(scenario) if request_list is None else request_list
     resolved, cost, options = machine(scenario), iteration_cost(scenario), settings_of(scenario, policy)
     listed = POLICIES[policy].prepare(listed, options, resolved)
-    rules = POLICIES[policy](options, scene_of(scenario, listed, resolved, cost, options))
+    scene = scene_of(scenario, listed, resolved, cost, options)
+    rules = POLICIES[policy](options, scene)
     horizon_ps = NEVER
     if scenario.drain_s is not None:
         horizon_ps = int((Fraction(repr(scenario.duration_s)) + Fraction(repr(scenario.drain_s))) * PS_PER_S)
-    return run(listed, resolved, cost, rules, horizon_ps, longest_jump)
+    if not rules.is_replicated:
+        return run(listed, resolved, cost, rules, horizon_ps, longest_jump)
+    engines = [POLICIES[policy](options, replace(scene, machine=one)) for one in rules.machines()]
+    if rules.overflows:
+        route = routes(listed, cost, engines, horizon_ps)
+    else:
+        route = np.array([rules.home(level) for level in listed.priority.tolist()], dtype=np.int64)
+    rows = [np.flatnonzero(route == number) for number in range(len(engines))]
+    logs = [
+        run(chosen(listed, own), one.scene.machine, cost, one, horizon_ps, longest_jump)
+        for one, own in zip(engines, rows, strict=True)
+    ]
+    return joined(listed, resolved, logs, rows)
 
 
 def scene_of(

@@ -10,7 +10,7 @@ from sched.job import Job
 from sched.model import Door, Outcome, Request
 from sched.policies.base import overrides
 from sched.record import Recorder
-from sched.stops import closed_for_good, shut_to_lower, why_refused
+from sched.stops import closed_for_good, shut_to_lower, why_refused, without_tokens
 from sched.workload import RequestList
 
 AFTER_ALL = 1 << 80
@@ -37,6 +37,8 @@ class Intake:
             listed.e2e_goal_ps.tolist(), listed.parents or repeat(""),
             strict=False,
         )  # fmt: skip
+        self.route: tuple[list[int], int] | None = None
+        """Which replica each request goes to, by ordinal, and which this is; None: all come here."""
         self.next = 0
         self.next_ps = self.arrivals[0]
         self.live: dict[int, Job] = {}
@@ -58,6 +60,7 @@ class Intake:
         # A request whose peak is at most this needs no closer look.
         self.surely_fits = machine.kv_blocks - closed_for_good(aside)
         is_picky = self.reserves or policy.pools is not None or overrides(policy, "refuses")
+        is_picky = is_picky or bool(without_tokens(machine, aside, len(aside.slices) if aside else 0))
         if is_picky or shut_to_lower(machine, aside) or not machine.enable_chunked_prefill:
             self.surely_fits = -1
 
@@ -73,6 +76,8 @@ class Intake:
             limit = prompt + self.outputs[self.next]
             self.next += 1
             self.next_ps = self.arrivals[self.next]
+            if self.route is not None and self.route[0][self.next - 1] != self.route[1]:
+                continue
             if longest and limit > longest:
                 limit = longest
             urgent = aside is not None and request[4] <= aside.for_priority

@@ -158,12 +158,12 @@ class Ledger:
 
     def due(self, now_ps: int) -> list[Job]:
         """Running requests whose time has come, in that order."""
-        found = []
+        found: dict[Job, None] = {}
         while self.turning and self.turning[0][0] <= now_ps:
             _, admission, job = heappop(self.turning)
             if job.admission == admission:
-                found.append(job)
-        return found
+                found[job] = None
+        return list(found)
 
     def next_turn_ps(self) -> int | None:
         """When the next of them comes."""

@@ -149,15 +149,26 @@ class Log:
     asides: tuple[tuple[int, SetAside | None], ...] = ()
     """What a controller has set aside later, and from when (ps); `set_aside` is what it began with."""
 
+    replicas: tuple["Log", ...] = ()
+    """Of several engines: the log of each over its own requests. The tables here then hold the stays,
+    evictions and refusals of all of them, and what is counted by iteration is only theirs.
+    """
+    rows: tuple[Ints, ...] = ()
+    """Of several engines: the places in `requests` of each one's."""
+
     @cached_property
     def iterations(self) -> int:
-        """Iterations of the whole run."""
+        """Iterations of the whole run; of several engines the most of any."""
+        if self.replicas:
+            return max(one.iterations for one in self.replicas)
         count = self.stretches.count
         return int(self.stretches.iteration[-1] + count[-1]) if len(count) else 0
 
     @cached_property
     def end_ps(self) -> int:
         """When the last iteration ended."""
+        if self.replicas:
+            return max(one.end_ps for one in self.replicas)
         if not len(self.stretches.count):
             return 0
         return int(self.iteration_start_ps[-1] + self.iteration_duration_ps[-1])

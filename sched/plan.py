@@ -45,6 +45,7 @@ def _sliced(batch: Batch) -> None:
     if machine.long_prefill_token_threshold:
         batch.threshold = threshold_in_force(batch)
     budget = batch.token_budget - straight.count
+    decoders: list[int] = []
     if slices:
         slices.open(batch.token_budget, _demand(batch, slices) if slices.lends else slices.sizes)
         decoders = [job.tier for job in batch.running if job.straight and job.tier]
@@ -52,10 +53,11 @@ def _sliced(batch: Batch) -> None:
             sum(1 for tier in decoders if tier > place) > left for place, left in enumerate(slices.left)
         ):
             return _walk(batch)
-        for tier in decoders:
-            slices.take(tier, 1)
     if budget < 0 or batch.pool is not None or batch.policy.pools is not None:
         return _walk(batch)
+    if slices:
+        for tier in decoders:
+            slices.take(tier, 1)
     if batch.explicit:
         return _plain_pieces(batch, budget)
     if batch.explicit_held + batch.straight_held + _guarded(batch) > batch.kv_blocks:

@@ -23,9 +23,16 @@ def shut_to_lower(machine: Machine, aside: SetAside | None) -> str:
         return ""
     if kept(aside, aside.seats) >= machine.max_num_seqs:
         return f"each of the {machine.max_num_seqs:,} seats is kept for others"
-    if not aside.lend and aside.tokens >= machine.max_num_batched_tokens:
-        return f"all {machine.max_num_batched_tokens:,} tokens of an iteration are kept for others"
     return ""
+
+
+def without_tokens(machine: Machine, aside: SetAside | None, tier: int) -> str:
+    """Why a request below so many slices of tokens never gets any; "" if it does."""
+    if aside is None or aside.lend:
+        return ""
+    if sum(tokens for _, tokens in aside.slices[:tier]) < machine.max_num_batched_tokens:
+        return ""
+    return f"all {machine.max_num_batched_tokens:,} tokens of an iteration are kept for others"
 
 
 def why_refused(machine: Machine, policy: Policy, job: Job) -> str:
@@ -33,9 +40,10 @@ def why_refused(machine: Machine, policy: Policy, job: Job) -> str:
     why = policy.refuses(job.request, job.limit - 1)
     if not why and machine.refuse_infeasible:
         why = _over_pool(machine, policy, job)
-    return why or why_never(
+    why = why or why_never(
         machine, policy.set_aside, job.urgent, job.request.prompt_tokens, job.limit, job.keeps_free
     )
+    return why or (without_tokens(machine, policy.set_aside, job.tier) if machine.refuse_infeasible else "")
 
 
 def why_never(

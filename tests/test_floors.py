@@ -29,8 +29,8 @@ ROWS = (
         "job choosing queues ledger slices pools books batch foresight needs displace stops plan admission jump",
         "",
     ),
-    (4, "log record intake pace course server", "numpy"),
-    (4, "engine replicas", "numpy simpy"),
+    (4, "log record intake pace course server replicas", "numpy"),
+    (4, "engine", "numpy simpy"),
     (4, "__init__", ""),  # the front door: Scenario, simulate, POLICIES
     (5, "recorded lockstep occupancy waits supply causes evidence shares blame inversion moments", "numpy"),
     (5, "sums metrics limits remarks eta explain words verdict story audit theory", "numpy scipy"),

@@ -67,6 +67,10 @@ class Policy:
     pools: Mapping[str, Pool] | None = None
     """What each tenant may have at most, growth included."""
     set_aside: SetAside | None = None
+    is_replicated = False
+    """There is an engine for each of `machines`, and `home` says whose a request is."""
+    overflows = False
+    """Requests of the first engine may be sent on to the second."""
     next_ps: int | None = None
     """When the policy's own timer, `tick`, is due next."""
 
@@ -202,6 +206,14 @@ class Policy:
 
     def keeps_free(self, request: Request) -> int:
         """Blocks that must be left free when this request enters."""
+        return 0
+
+    def machines(self) -> tuple[Machine, ...]:
+        """The engines, if there are several."""
+        return (self.scene.machine,)
+
+    def home(self, priority: int) -> int:
+        """The engine of requests of this priority."""
         return 0
 
     def lift(self, priority: int | None) -> None:

@@ -40,7 +40,7 @@ class Rescue(Policy):
         shares = shares or {level: options.tokens}
         budget = machine.max_num_batched_tokens
         cut = [(one, round_half_up(share, budget)) for one, share in sorted(shares.items())]
-        slices = tuple((one, tokens) for one, tokens in cut if tokens)
+        slices = tuple(cut) if any(tokens for _, tokens in cut) else ()
         self.displaces_for_waiters = self.only_loans = options.lend
         self.set_aside = SetAside(
             level,
