@@ -304,7 +304,9 @@ class Engine:
         return min(job.output, limit - job.prompt) if limit else job.output
 
     def alone_ps(self, prompt: int, output: int) -> int:
-        """Time of a request of these lengths alone on the empty engine."""
+        """Time of a request of these lengths alone on the empty engine, which ends it at the longest context."""
+        if self.machine.max_model_len:
+            output = max(1, min(output, self.machine.max_model_len - prompt))
         if (prompt, output) not in self.alone:
             before, total = 0, (output - 1) * self.cost.decode_ps(1)
             while before < prompt:
@@ -712,7 +714,6 @@ class Engine:
         never_fits = self.peak(job) > machine.kv_blocks - blocks or seats >= machine.max_num_seqs
         if not self.lends:
             never_fits |= 0 in self.slice_caps(None)[: self.tier(job)]
-        never_fits |= self.book.never_fits(job)
         no_prompt = job.prompt == 0 or bool(machine.max_model_len and job.prompt >= machine.max_model_len)
         return no_prompt or (machine.refuse_infeasible and never_fits) or self.book.is_capped_out(job)
 

@@ -89,10 +89,6 @@ class Book:
 
     # ---- what may not run, now or ever
 
-    def never_fits(self, job: Job) -> bool:
-        """It can never run beside what the policy keeps free; refused where the engine refuses such."""
-        return False
-
     def is_capped_out(self, job: Job) -> bool:
         """A cap of the policy on what it may ask for forbids it."""
         return False
@@ -644,7 +640,7 @@ class Ceiling(Book):
         rank = -(-exact(self.setting("quantile", 1.0)) * len(peaks) // 1)
         return peaks[max(1, int(rank)) - 1] if peaks else 0
 
-    def never_fits(self, job: Job) -> bool:
+    def is_capped_out(self, job: Job) -> bool:
         return self.engine.peak(job) > self.engine.machine.kv_blocks - self.closed_blocks(job)
 
 
