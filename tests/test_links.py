@@ -164,7 +164,7 @@ REFUSED = {
     "v=one": "v = one: must be a whole number from 1 to 1",
     "seed=1&seed=2": "seed: given twice in the link",
     "rescue.kv=0.1&policies.rescue.kv=0.2": "policies.rescue.kv: given twice",
-    "sed=1": "sed: no such setting; did you mean seed?",
+    "seeed=1": "seeed: no such setting; did you mean seed?",
     "resque.kv=0.1": "resque.kv: no such setting; did you mean rescue?",
     "rescue.kvv=0.1": "rescue.kvv: no such setting; did you mean kv?",
     "hol.x=1&policies=fcfs": "hol.x: this policy is not among those compared; add it with policies=fcfs,hol",
