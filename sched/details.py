@@ -24,7 +24,7 @@ from sched.service import Gaps, Tokens, gaps, late_at_once, to_first_token_ps, t
 from sched.sizing import compared, is_a_buffer, suggest
 from sched.sums import seconds
 from sched.warmup import RESIDENCES, mser5
-from sched.waste import fragmentation, repeated, stranded, token_occupancy, work
+from sched.waste import fragmentation, moved, repeated, stranded, token_occupancy, work
 
 WORST = 99
 
@@ -44,7 +44,7 @@ def add_details(
     found["token_occupancy"] = token_occupancy(log, inversion, until_ps)
     found["fragmentation"] = fragmentation(log, inversion)
     found["stranded_kv"] = stranded(log, inversion, until_ps)
-    found["preemption_waste"] = repeated(log)
+    found["preemption_waste"] = repeated(log) | moved(log, scenario)
     found |= _in_window(log, scenario, counted, out)
     found["service_difference"] = _difference(log, scenario, inversion, out, notes)
     _classes(found["classes"], log, scenario, inversion, counted, out, notes)
@@ -144,8 +144,9 @@ def slowdowns(log: Log, scenario: Scenario) -> "np.ndarray[tuple[int], np.dtype[
     """
     listed, stays, cost = log.requests, log.stays, iteration_cost(scenario)
     hits = np.zeros(len(log.outcome), dtype=np.int64)
-    early = np.flatnonzero(stays.start_ps < log.first_token_ps[stays.request])
-    np.maximum.at(hits, stays.request[early], stays.hit_tokens[early])
+    if log.machine.enable_prefix_caching:
+        early = np.flatnonzero(stays.start_ps < log.first_token_ps[stays.request])
+        np.maximum.at(hits, stays.request[early], stays.hit_tokens[early])
     found = np.zeros(len(hits))
     done = np.flatnonzero(log.outcome == Outcome.FINISHED)
     columns = (listed.prompt_tokens, log.emitted_tokens, hits, log.ended_ps - listed.arrival_ps)

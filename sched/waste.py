@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from sched.cost import hardware
+from sched.engine import settings_of
 from sched.inversion import Inversion
 from sched.log import Ints, Log
 from sched.model import PS_PER_S, UNLIMITED_BLOCKS
 from sched.occupancy import used_blocks
+from sched.scenario import Scenario
 from sched.sums import exact_dot
 
 
@@ -44,6 +47,19 @@ def repeated(log: Log) -> dict[str, float | None]:
         "recomputed_share": again / useful if useful else None,
         "evictions_per_request": int(log.preemptions.sum()) / requests if requests else None,
     }
+
+
+def moved(log: Log, scenario: Scenario) -> dict[str, float]:
+    """Tokens whose KV evictions moved to the host and back, both ways counted; in GB too where a preset
+    says how large they are.
+    """
+    if getattr(settings_of(scenario, log.policy), "mode", "") != "swap":
+        return {"swapped_tokens": 0}
+    # Without a prefix cache, which nobody swaps beside, a stay begins with what came back from the host.
+    tokens = int(log.preempted.lost_tokens.sum()) + int(log.stays.hit_tokens.sum())
+    sizes = {row["name"]: row["kv_bytes_per_token"] for row in hardware()}
+    size = sizes.get(scenario.engine.hardware)
+    return {"swapped_tokens": tokens} | ({} if size is None else {"swapped_gb": tokens * size / 1e9})
 
 
 def token_occupancy(log: Log, inversion: Inversion, until_ps: int) -> float | None:

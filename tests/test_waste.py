@@ -11,7 +11,7 @@ from sched import Scenario, simulate
 from sched.inversion import analyse
 from sched.log import Log
 from sched.model import PS_PER_S, Outcome
-from sched.waste import fragmentation, repeated, stranded, token_occupancy, tokens_held, work
+from sched.waste import fragmentation, moved, repeated, stranded, token_occupancy, tokens_held, work
 from tests.slow_inversion import batch_by_iteration, waits_of
 from tests.slow_metrics import given_by_request
 from tests.strategies import small_scenarios
@@ -170,3 +170,16 @@ def test_an_eviction_on_paper() -> None:
     scenario = blocks({"preemptive": {}}, (1, 0, 101, 4), (0, 2, 801, 1))
     log = simulate(scenario, "preemptive")
     assert repeated(log) == {"recomputed_share": 102 / (104 + 801), "evictions_per_request": 0.5}
+
+
+def test_a_swap_on_paper() -> None:
+    # As above, but the 102 tokens go to the host and back, and nothing is computed again.
+    requests = (1, 0.0, 101, 4), (0, 2.0, 801, 1)
+    scenario = blocks({"preemptive": {"mode": "swap"}}, *requests)
+    log = simulate(scenario, "preemptive")
+    assert repeated(log) == {"recomputed_share": 0, "evictions_per_request": 0.5}
+    assert moved(log, scenario) == {"swapped_tokens": 204}
+    assert moved(log, blocks({"preemptive": {}}, *requests)) == {"swapped_tokens": 0}
+    # Llama-3.1-8B: two (key and value) of 32 layers, 8 heads, 128 numbers of two bytes each.
+    preset = scenario.changed(engine=scenario.engine.changed(hardware="h100_sxm|llama-3.1-8b|tp1"))
+    assert moved(log, preset)["swapped_gb"] == 204 * 2 * 32 * 8 * 128 * 2 / 1e9
