@@ -150,6 +150,8 @@ def _work(log: Log) -> Iterator[str]:
     done, stay = after[is_last], held.stay[is_last]
     # The iteration that computes the last known token gives the next one, and so does each after it.
     emitted = np.maximum(done - stays.known_tokens[stay] + 1, 0)
+    # Who comes back from the host with all it had computed has emitted the token that comes of it before.
+    emitted -= stays.hit_tokens[stay] >= stays.known_tokens[stay]
     total = np.bincount(stays.request[stay], weights=emitted, minlength=len(log.emitted_tokens)).astype(
         np.int64
     )

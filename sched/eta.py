@@ -1,128 +1,127 @@
-"""When a waiting request would fit if nobody else were admitted: an estimate, and the notes that carry it.
+"""When a waiting request would fit if nobody else were let past it: a distribution, not a promise.
 
-It takes the true remaining lengths of those in the batch and the pace of the last iterations, so it errs when
-the pace changes, when somebody is admitted past the request, and when an eviction frees blocks sooner.
+The finishes of those in the batch and of those before it in the queue are drawn from what their classes'
+lengths say, and swept in order: who leaves gives blocks and a seat back, who decodes takes a block whenever
+its last is full, who stands in front enters first, and where memory runs out the one evicts that the policy
+would. Time is the iteration in progress and then the present pace.
 """
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
+from sched.evidence import Evidence
+from sched.forecast import crowd
 from sched.inversion import Inversion
-from sched.log import Ints
-from sched.model import PS_PER_S
-from sched.moments import asked_and_free, cause_name, holders
-from sched.occupancy import ceil_div, peak_blocks
-from sched.sums import seconds
-from sched.supply import LEGITIMATE
+from sched.occupancy import expand
+from sched.policies import POLICIES
+from sched.randomness import stream
+from sched.residual import ClassLengths, Lengths, draws
+from sched.sweep import Sweep
 
-ROWS = 8
-"""At most so many notes a wait: at the threshold, and whenever the time waited has doubled."""
-BLOCKERS = 3
+DRAWS = 60
+CELLS = 6_000
+"""Draws times requests of an estimate: fewer draws where many are looked at."""
 PACE = 16
 """Iterations over which the present pace is taken."""
+P10, P50, P90 = 10, 50, 90
 
 
-def remaining_iterations(inversion: Inversion, slot: int) -> tuple[Ints, Ints, Ints]:
-    """Who is in the batch in a slot, the iterations that each still takes, and its tokens before the slot."""
-    seen = inversion.seen
-    machine, listed, iteration = seen.log.machine, seen.log.requests, int(seen.time.iteration[slot])
-    now = seen.held.take((seen.held.iteration <= iteration) & (seen.held.end > iteration))
-    steps: Ints = np.minimum(iteration - now.iteration, now.count)
-    done = now.before + steps * now.step
-    known = seen.log.stays.known_tokens[now.stay]
-    life = listed.prompt_tokens[now.request] + listed.output_tokens[now.request]
-    if machine.max_model_len:
-        life = np.minimum(life, machine.max_model_len)
-    # What is left of a prompt goes on in pieces like the present one.
-    prefill: Ints = -(-np.maximum(known - done, 0) // np.maximum(now.step, 1))
-    left: Ints = prefill + np.maximum(life - 1 - np.maximum(done, known), 0)
-    return now.request, left, done
+class Estimate(NamedTuple):
+    """Picoseconds from the start of a slot until the wait would end; None: not by what is known here.
+
+    `cap_ps` is what it comes to when everybody is as long as the longest of its class. `iterations` are the
+    same quantiles counted in iterations.
+    """
+
+    p10_ps: int | None
+    p50_ps: int | None
+    p90_ps: int | None
+    cap_ps: int | None
+    iterations: tuple[int | None, int | None, int | None]
 
 
-def pace_ps(inversion: Inversion, slot: int) -> int:
+def pace_ps(seen: Evidence, slot: int) -> int:
     """Mean length of the last iterations up to this one."""
     first = max(0, slot + 1 - PACE)
-    begin = inversion.seen.time.begin_ps
+    begin = seen.time.begin_ps
     return int(begin[slot + 1] - begin[first]) // (slot + 1 - first)
 
 
-def eta_ps(inversion: Inversion, wait: int, slot: int) -> int | None:
-    """Time from the start of a slot until the wait would end, or None if it does not end this way."""
+def estimate(inversion: Inversion, wait: int, slot: int, lengths: Lengths | None = None) -> Estimate:
+    """The estimate for a wait at the start of a slot; the engine must not stand idle then."""
     seen = inversion.seen
-    machine, length = seen.log.machine, pace_ps(inversion, slot)
-    if seen.time.iteration[slot] < 0:
-        return 0
-    request, left, done = remaining_iterations(inversion, slot)
-    wait_row, slot_row = np.array([wait]), np.array([slot])
-    need, free, entitled = (part[0].tolist()[0] for part in asked_and_free(seen, wait_row, slot_row))
-    blocks, seats = _ahead(inversion, wait, slot)
-    room = machine.kv_blocks - (free - entitled) - need - blocks
-    promised = peak_blocks(seen.log)[request]
-    for step in sorted({0, *left.tolist()}):
-        stays = np.flatnonzero(left > step)
-        held = promised if machine.gate == "peak" else ceil_div(done + step, machine.block_size)
-        if int(held[stays].sum()) <= room and len(stays) + seats < machine.max_num_seqs:
-            return int(step) * length
-    return None
+    believed = ClassLengths(seen.log.requests) if lengths is None else lengths
+    there = crowd(seen, wait, slot)
+    count = max(8, min(DRAWS, CELLS // max(1, len(there.request))))
+    share = draws(stream(0, "eta", str(wait), str(slot)), count, len(there.request))
+    machine, policy = seen.log.machine, POLICIES[seen.log.policy]
+    prompt = seen.log.requests.prompt_tokens[there.request]
+    drawn = believed.totals(there.request, there.emitted, share)
+    most = believed.most(there.request, there.emitted)[None, :]
+    steps = Sweep(machine, policy, there, prompt + drawn).run()
+    longest = Sweep(machine, policy, there, prompt + most).run()
+    ordered = np.sort(np.where(steps < 0, np.iinfo(np.int64).max, steps))
+    ranks = [-(-part * count // 100) - 1 for part in (P10, P50, P90)]
+    low, middle, high = (_known(int(ordered[rank])) for rank in ranks)
+    times = (_time(seen, slot, one) for one in (low, middle, high, _known(int(longest[0]))))
+    p10_ps, p50_ps, p90_ps, cap_ps = times
+    return Estimate(p10_ps, p50_ps, p90_ps, cap_ps, (low, middle, high))
 
 
-def _ahead(inversion: Inversion, wait: int, slot: int) -> tuple[int, int]:
-    """Blocks and seats that go first to those before this wait in the queue whose level is not lower."""
+def _known(steps: int) -> int | None:
+    return steps if 0 <= steps < np.iinfo(np.int64).max else None
+
+
+def _time(seen: Evidence, slot: int, steps: int | None) -> int | None:
+    """So many iterations from this one on: how long it takes is known, the others go at the present pace."""
+    if steps is None:
+        return None
+    return int(seen.time.length_ps[slot]) + (steps - 1) * pace_ps(seen, slot) if steps else 0
+
+
+class Score(NamedTuple):
+    """How a run's estimates came true.
+
+    `told` were made and `untold` could not be; `coverage` is the share of waits that ended between p10 and
+    p90, give or take half an iteration, which four in five should; errors are those of p50, in picoseconds,
+    positive where it came too late. None where there is no estimate.
+    """
+
+    told: int
+    untold: int
+    coverage: float | None
+    median_error_ps: int | None
+    bias_ps: int | None
+
+
+def score(inversion: Inversion, lengths: Lengths | None = None, most: int = 300) -> Score:
+    """Scores the estimates of the waits that ended with an admission, at most so many decisions of them."""
     seen = inversion.seen
-    at = seen.time.begin_ps[slot]
-    waits, listed = seen.waits, seen.log.requests
-    mine = int(waits.request[wait])
-    there = (
-        (waits.from_ps <= at) & (waits.to_ps > at) & (listed.priority[waits.request] <= listed.priority[mine])
-    )
-    first = np.flatnonzero(there & (seen.place < seen.place[wait]))
-    return int(seen.need[0][first].sum()), len(first)
+    errors, covered, untold = list[int](), 0, 0
+    for wait, slot in _decisions(seen, most):
+        told = estimate(inversion, wait, slot, lengths)
+        if told.p10_ps is None or told.p50_ps is None or told.p90_ps is None:
+            untold += 1
+            continue
+        actual, grace = int(seen.waits.to_ps[wait] - seen.time.begin_ps[slot]), pace_ps(seen, slot) // 2
+        covered += told.p10_ps - grace <= actual <= told.p90_ps + grace
+        errors.append(told.p50_ps - actual)
+    if not errors:
+        return Score(0, untold, None, None, None)
+    middle = sorted(map(abs, errors))[(len(errors) - 1) // 2]
+    return Score(len(errors), untold, covered / len(errors), middle, sum(errors) // len(errors))
 
 
-def annotation(inversion: Inversion, request: int, after_ps: int) -> list[dict[str, Any]]:
-    """What a request is told once it has waited `after_ps`: what it lacks, who holds it, how long yet."""
-    seen, rows = inversion.seen, []
-    for wait in np.flatnonzero(seen.waits.request == request).tolist():
-        since, until = int(seen.waits.from_ps[wait]), int(seen.waits.to_ps[wait])
-        waited = after_ps
-        for _ in range(ROWS):
-            slot = int(np.searchsorted(seen.time.begin_ps, since + waited))
-            if slot >= len(seen.time.iteration) or seen.time.begin_ps[slot] >= until:
-                break
-            rows.append(_note(inversion, wait, slot))
-            waited = 2 * (int(seen.time.begin_ps[slot]) - since) or PS_PER_S // 10
-    return rows
-
-
-def _note(inversion: Inversion, wait: int, slot: int) -> dict[str, Any]:
-    seen = inversion.seen
-    log, at = seen.log, int(seen.time.begin_ps[slot])
-    need, free, entitled = (
-        part[:, 0].tolist() for part in asked_and_free(seen, np.array([wait]), np.array([slot]))
-    )
-    run = np.flatnonzero((seen.runs.wait == wait) & (seen.runs.first <= slot) & (seen.runs.end > slot))
-    code = int(seen.runs.code[run[0]]) if len(run) else LEGITIMATE
-    short = next((k for k in (0, 2, 1) if code < LEGITIMATE and code & 1 << k), 0)
-    left = dict(zip(*(part.tolist() for part in remaining_iterations(inversion, slot)[:2]), strict=True))
-    length = pace_ps(inversion, slot)
-    eta = eta_ps(inversion, wait, slot)
-    return {
-        "at_s": seconds(at),
-        "state": "preempted" if seen.waits.is_return[wait] else "queued",
-        "waited_s": seconds(at - int(seen.waits.from_ps[wait])),
-        "cause": cause_name(code),
-        "kv_asked": need[0],
-        "kv_free": free[0],
-        "kv_deficit": max(0, need[0] - entitled[0]),
-        "tokens_deficit": max(0, need[1] - entitled[1]),
-        "seats_deficit": max(0, need[2] - entitled[2]),
-        "blockers": [
-            {"id": log.requests.ids[who], "holds": units, "ends_in_s": seconds(left[who] * length)}
-            for who, units in holders(seen, wait, slot, short)[:BLOCKERS]
-        ],
-        "eta_s": None if eta is None else seconds(eta),
-        "eta_is": "an estimate: at the present pace, with true lengths, and nobody admitted past it",
-        "actual_s": seconds(int(seen.waits.to_ps[wait]) - at),
-        "passed_by": len(seen.passed(wait, at)),
-    }
+def _decisions(seen: Evidence, most: int) -> list[tuple[int, int]]:
+    """Waits that ended in the batch and slots in them in which the engine ran, evenly thinned out."""
+    found, log = seen.waits, seen.log
+    width, entered = log.iterations + 1, np.searchsorted(log.iteration_start_ps, found.to_ps)
+    admitted = np.isin(found.request * width + entered, log.stays.request * width + log.stays.iteration)
+    some = np.flatnonzero(admitted)
+    first = np.searchsorted(seen.time.begin_ps, found.from_ps[some])
+    end = np.searchsorted(seen.time.begin_ps, found.to_ps[some])
+    owner, slot = expand(first, end - first)
+    runs = np.flatnonzero(seen.time.iteration[slot] >= 0)
+    chosen = runs[np.unique(np.linspace(0, len(runs) - 1, min(most, len(runs))).astype(np.int64))]
+    return list(zip(some[owner[chosen]].tolist(), slot[chosen].tolist(), strict=True))

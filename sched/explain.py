@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from sched.blame import KINDS
-from sched.eta import annotation
 from sched.inversion import CAUSES, Inversion
 from sched.log import Log
 from sched.model import NEVER, PS_PER_S, Outcome
 from sched.moments import RESOURCE_NAMES, cause_name, holders, moments
+from sched.notes import annotation
 from sched.occupancy import Bools
 from sched.remarks import why_refused
 from sched.scenario import Scenario
@@ -188,6 +188,4 @@ def _only(listed: RequestList, kept: Bools) -> RequestList:
         if isinstance(getattr(listed, name), np.ndarray)
     }
     segments = None if listed.segments is None else tuple(listed.segments[row] for row in rows.tolist())
-    parents = None if listed.parents is None else tuple(listed.parents[row] for row in rows.tolist())
-    ids = tuple(listed.ids[row] for row in rows.tolist())
-    return replace(listed, ids=ids, segments=segments, parents=parents, **columns)
+    return replace(listed, ids=tuple(listed.ids[row] for row in rows.tolist()), segments=segments, **columns)

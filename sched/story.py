@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sched.blame import KINDS
-from sched.eta import eta_ps
+from sched.eta import estimate
 from sched.inversion import Inversion
 from sched.log import Log
 from sched.moments import asked_and_free, holders
@@ -84,7 +84,7 @@ def _caption(log: Log, inversion: Inversion, wait: int, slot: int, code: int) ->
         so_far = f", {len(passed)} so far" if len(passed) > 1 else ""
         parts.append(f"{ids[passed[-1]]} was admitted past it{so_far}")
     told = f"{first}; {'; '.join(parts)}." if parts else f"{first}."
-    eta = eta_ps(inversion, wait, slot)
+    eta = estimate(inversion, wait, slot).p50_ps if seen.time.iteration[slot] >= 0 else None
     return told + (f" Fits in about {duration(seconds(eta))} if nobody else is let past it." if eta else "")
 
 

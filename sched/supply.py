@@ -70,7 +70,7 @@ def supply(log: Log, time: Timeline, levels: Levels) -> Supply:
     above = [np.cumsum(part, axis=0) for part in own]
     room = [most - part for most, part in zip(whole, above, strict=True)]
     free = [most - part for most, part in zip(whole, used, strict=True)]
-    kept = None if log.set_aside is None else _kept(log.set_aside, levels.priority, above, free)
+    kept = _kept(log, time, levels.priority, above, free)
     if machine.watermark_blocks:
         room[0] = room[0] - machine.watermark_blocks * (above[2] > 0)
         free[0] = free[0] - machine.watermark_blocks * (used[2] > 0)
@@ -86,17 +86,25 @@ def closed(aside: SetAside, idle: Ints) -> Ints:
     return idle - lent
 
 
-def _kept(aside: SetAside, priority: Ints, above: list[Ints], free: list[Ints]) -> Three | None:
-    """The idle part of what is set aside that is closed to lower levels: all of it, or what is not lent."""
-    urgent = int(np.searchsorted(priority, aside.for_priority, "right"))
-    amounts = (aside.kv_blocks, 0 if aside.lend else aside.tokens, aside.seats)
-    kept = []
-    for amount, held, idle_now in zip(amounts, above, free, strict=True):
-        idle = np.maximum(amount - (held[urgent - 1] if urgent else 0), np.zeros_like(idle_now))
-        by_level = np.zeros_like(held)
-        by_level[urgent:] = np.minimum(closed(aside, idle), np.maximum(idle_now, 0))
-        kept.append(by_level)
-    return (kept[0], kept[1], kept[2]) if any(part.any() for part in kept) else None
+def _kept(log: Log, time: Timeline, priority: Ints, above: list[Ints], free: list[Ints]) -> Three | None:
+    """The idle part of what is set aside that is closed to lower levels: all of it, or what is not lent.
+
+    A controller may change what is set aside as the run goes on.
+    """
+    found = (np.zeros_like(above[0]), np.zeros_like(above[1]), np.zeros_like(above[2]))
+    begin = [0, *np.searchsorted(time.begin_ps, [at for at, _ in log.asides]).tolist()]
+    asides = [log.set_aside, *(aside for _, aside in log.asides)]
+    for first, end, aside in zip(begin, [*begin[1:], len(time.iteration)], asides, strict=True):
+        if aside is None or first >= end:
+            continue
+        urgent = int(np.searchsorted(priority, aside.for_priority, "right"))
+        amounts = (aside.kv_blocks, 0 if aside.lend else aside.tokens, aside.seats)
+        for amount, held, is_free, kept in zip(amounts, above, free, found, strict=True):
+            idle_now = is_free[first:end]
+            held_now = held[urgent - 1, first:end] if urgent else np.zeros_like(idle_now)
+            idle = np.maximum(amount - held_now, 0)
+            kept[urgent:, first:end] = np.minimum(closed(aside, idle), np.maximum(idle_now, 0))
+    return found if any(part.any() for part in found) else None
 
 
 def _codes_of_bits() -> Codes:

@@ -21,8 +21,8 @@ def goes_by_arrival(policy: str) -> bool:
 class Waits:
     """Stretches of time in which a request had come and was not in the batch, in order of request and time.
 
-    `known_tokens` = prompt + emitted tokens, what has to be computed when it gets in; `is_return` after an
-    eviction.
+    `known_tokens` = prompt + emitted tokens, of which `kept_tokens` wait on the host (seen where it came back
+    from there); the others have to be computed when it gets in. `is_return` after an eviction.
     """
 
     request: Ints
@@ -30,6 +30,7 @@ class Waits:
     to_ps: Ints
     known_tokens: Ints
     is_return: Ints
+    kept_tokens: Ints
 
     def __len__(self) -> int:
         return len(self.request)
@@ -57,11 +58,18 @@ def waits(log: Log) -> Waits:
     rows = np.concatenate((request, request[out], never))
     begin = np.concatenate((since, ended[out], arrival[never]))
     end = np.concatenate((stays.start_ps[order], until[request[out]], until[never]))
-    tokens = np.concatenate((stays.known_tokens[order], known[request[out]], known[never]))
+    # Who comes back from the host with all but its last token has nothing left to prefill.
+    is_swapped = (
+        is_return.astype(bool) & (stays.hit_tokens[order] > 0) & (not log.machine.enable_prefix_caching)
+    )
+    kept = np.where(is_swapped, stays.hit_tokens[order], 0)
+    had = stays.known_tokens[order] + (kept >= stays.known_tokens[order])
+    tokens = np.concatenate((had, known[request[out]], known[never]))
+    host = np.concatenate((kept, np.zeros(int(out.sum()) + len(never), np.int64)))
     returns = np.concatenate((is_return, np.ones(int(out.sum()), np.int64), np.zeros(len(never), np.int64)))
-    kept = np.flatnonzero(end > begin)
-    kept = kept[np.lexsort((begin[kept], rows[kept]))]
-    return Waits(rows[kept], begin[kept], end[kept], tokens[kept], returns[kept])
+    some = np.flatnonzero(end > begin)
+    some = some[np.lexsort((begin[some], rows[some]))]
+    return Waits(rows[some], begin[some], end[some], tokens[some], returns[some], host[some])
 
 
 def queue_order(log: Log, found: Waits) -> Ints:
@@ -146,7 +154,7 @@ def needed_blocks(log: Log, found: Waits) -> Ints:
     if machine.max_model_len:
         tokens = np.minimum(tokens, machine.max_model_len)
     if machine.gate == "first_chunk":
-        tokens = np.minimum(tokens, needed_tokens(log, found, first_chunk=True))
+        tokens = np.minimum(tokens, found.kept_tokens + needed_tokens(log, found, first_chunk=True))
     need = ceil_div(tokens, machine.block_size)
     if machine.enable_prefix_caching or machine.gate in ("expected", "lookahead"):
         told = np.flatnonzero(log.refusals.code == RefusalCode.KV)
@@ -160,7 +168,7 @@ def needed_tokens(log: Log, found: Waits, *, first_chunk: bool = False) -> Ints:
     machine = log.machine
     if machine.enable_chunked_prefill and not first_chunk:
         return np.ones(len(found), dtype=np.int64)
-    tokens = found.known_tokens
+    tokens = found.known_tokens - found.kept_tokens
     if machine.long_prefill_token_threshold:
         tokens = np.minimum(tokens, machine.long_prefill_token_threshold)
     return np.minimum(tokens, machine.max_num_batched_tokens) if machine.enable_chunked_prefill else tokens

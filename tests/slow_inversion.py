@@ -46,17 +46,21 @@ def batch_by_iteration(log: Log) -> list[dict[int, dict[str, Any]]]:
     return batches
 
 
-def waits_of(log: Log) -> list[tuple[int, int, int, int, int]]:
-    """(request, from, to, known tokens, number of its eviction or 0) of every wait."""
-    found = []
+Wait = tuple[int, int, int, int, int, int]
+"""Request, from, to, known tokens, number of its eviction or 0, tokens of it that wait on the host."""
+
+
+def waits_of(log: Log) -> list[Wait]:
+    """Every wait of every request. There is no prefix cache, so what a stay begins with was on the host."""
+    found: list[Wait] = []
     for request in range(len(log.requests.ids)):
         mine = [row for row in range(len(log.stays.request)) if log.stays.request[row] == request]
         mine.sort(key=lambda row: int(log.stays.iteration[row]))
         since, evicted = int(log.requests.arrival_ps[request]), 0
         for row in mine:
-            found.append(
-                (request, since, int(log.stays.start_ps[row]), int(log.stays.known_tokens[row]), evicted)
-            )
+            kept, known = int(log.stays.hit_tokens[row]), int(log.stays.known_tokens[row])
+            known += kept >= known
+            found.append((request, since, int(log.stays.start_ps[row]), known, evicted, kept))
             since = int(log.stays.end_ps[row])
             evicted = 1 + max(
                 (
@@ -75,7 +79,7 @@ def waits_of(log: Log) -> list[tuple[int, int, int, int, int]]:
             end = int(log.ended_ps[request])
             if end < 0:
                 end = log.horizon_ps if log.horizon_ps >= 0 else log.end_ps
-            found.append((request, since, end, known, evicted))
+            found.append((request, since, end, known, evicted, 0))
     return [wait for wait in found if wait[2] > wait[1]]
 
 
@@ -90,7 +94,7 @@ class Slow:
         self.blame: dict[tuple[int, int, str], Fraction] = defaultdict(Fraction)
         starts, lengths = log.iteration_start_ps.tolist(), log.iteration_duration_ps.tolist()
         for wait in self.waits:
-            request, since, until, _, _ = wait
+            request, since, until, _, _, _ = wait
             covered = 0
             for iteration, (start, length) in enumerate(zip(starts, lengths, strict=True)):
                 begin, end = max(start, since), min(start + length, until)
@@ -104,7 +108,7 @@ class Slow:
             # What is left passed while the engine stood idle: nobody held anything, so a rule kept it out.
             self.causes[request]["reserved"] += until - since - covered
 
-    def order(self, wait: tuple[int, int, int, int, int]) -> tuple[Any, ...]:
+    def order(self, wait: Wait) -> tuple[Any, ...]:
         listed, request = self.log.requests, wait[0]
         key = (int(listed.arrival_ps[request]), request)
         if POLICIES[self.log.policy].requeue_at_front:
@@ -113,28 +117,33 @@ class Slow:
             return key
         return (int(listed.priority[request]), int(listed.arrival_ps[request]), listed.ids[request])
 
-    def need(self, wait: tuple[int, int, int, int, int]) -> dict[str, int]:
+    def need(self, wait: Wait) -> dict[str, int]:
         machine, listed = self.log.machine, self.log.requests
         known = min(wait[3], machine.max_model_len or wait[3])
         longest = machine.long_prefill_token_threshold or known
+        missing = wait[3] - wait[5]
         blocks = machine.blocks(known)
         if machine.gate == "first_chunk":
-            piece = min(known, longest)
-            blocks = machine.blocks(
-                min(piece, machine.max_num_batched_tokens) if machine.enable_chunked_prefill else piece
-            )
+            piece = min(missing, longest)
+            if machine.enable_chunked_prefill:
+                piece = min(piece, machine.max_num_batched_tokens)
+            blocks = machine.blocks(min(known, wait[5] + piece))
         if machine.gate == "peak":
             total = int(listed.prompt_tokens[wait[0]] + listed.output_tokens[wait[0]])
             blocks = machine.blocks(min(total, machine.max_model_len or total) - 1)
         return {
             "kv": blocks,
-            "tokens": 1 if machine.enable_chunked_prefill else min(wait[3], longest),
+            "tokens": 1 if machine.enable_chunked_prefill else min(missing, longest),
             "seats": 1,
         }
 
-    def kept(self, priority: int, batch: dict[int, dict[str, Any]], free: dict[str, int]) -> dict[str, int]:
-        """Idle reserve that this priority may not take."""
+    def kept(
+        self, at: int, priority: int, batch: dict[int, dict[str, Any]], free: dict[str, int]
+    ) -> dict[str, int]:
+        """Idle reserve that this priority may not take at a moment."""
         aside = self.log.set_aside
+        for since, later in self.log.asides:
+            aside = later if since <= at else aside
         if aside is None or priority <= aside.for_priority:
             return dict.fromkeys(CAPS, 0)
         share = Fraction(repr(aside.lend_share)) if aside.lend else Fraction(0)
@@ -146,7 +155,7 @@ class Slow:
             found[name] = min(idle - int(idle * share + Fraction(1, 2)), max(0, free[name]))
         return found
 
-    def classify(self, wait: tuple[int, int, int, int, int], iteration: int, at: int, length: int) -> None:
+    def classify(self, wait: Wait, iteration: int, at: int, length: int) -> None:
         machine, batch, request = self.log.machine, self.batches[iteration], wait[0]
         most = (machine.kv_blocks, machine.max_num_batched_tokens, machine.max_num_seqs)
         capacity = dict(zip(CAPS, most, strict=True))
@@ -167,7 +176,7 @@ class Slow:
             self.causes[request]["legitimate"] += length
             return
         free = {name: capacity[name] - sum(one[name] for one in batch.values()) for name in CAPS}
-        kept = self.kept(priority, batch, free)
+        kept = self.kept(at, priority, batch, free)
         if batch:
             free = {name: free[name] - water[name] for name in CAPS}
         if all(need[name] <= free[name] for name in CAPS):
