@@ -57,8 +57,8 @@ def about_the_queue(log: Log) -> dict[str, str]:
     if len(np.unique(log.iteration_duration_ps)) > 1:
         # Where every iteration takes the same time no machine is meant, and there is nothing to be off from.
         found["engine.hardware"] = (
-            f"with a queue in {percent(queued / busy)} of the time the order of the policies and the "
-            "direction of a change are reliable, absolute values are not"
+            "with such a queue the order of the policies and the direction of a change are reliable, "
+            "absolute values are not"
         )
     return found
 
@@ -75,11 +75,11 @@ def _named(log: Log, limit: int) -> tuple[str, str]:
     """The knob of a limit, and its words."""
     machine = log.machine
     return {
-        SEATS: ("engine.max_num_seqs", f"a seat, of which there are {machine.max_num_seqs:,}"),
+        SEATS: ("engine.max_num_seqs", f"one of {count(machine.max_num_seqs, 'seat')}"),
         TOKENS: (
             "engine.max_num_batched_tokens",
-            f"the token budget of {count(machine.max_num_batched_tokens, 'token')} an iteration",
+            f"the token budget ({count(machine.max_num_batched_tokens, 'token')} an iteration)",
         ),
-        KV: ("engine.kv_blocks", f"KV memory, of which there are {count(machine.kv_blocks, 'block')}"),
+        KV: ("engine.kv_blocks", f"KV memory ({count(machine.kv_blocks, 'block')})"),
         POLICY: (f"policies.{log.policy}", "the policy, which keeps them out although they would fit"),
     }[limit]
