@@ -2,8 +2,9 @@
 
 A decoding request takes g = 1 / (block size · TPOT) blocks a second. Over many requests that come at random
 the tokens they hold are shot noise, whose mean and spread are known; the buffer is to hold them but for a
-small share of the time, and never less than the largest request that it was made for. Beside it stands the
-simpler rule of a fixed number of requests that grow until the others have made room.
+small share of the time. Those that come in bursts hold more at once, which is added up at their very
+arrivals. It is never less than the largest request that it was made for. Beside it stands the simpler rule of
+a fixed number of requests that grow until the others have made room.
 """
 
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from sched.cost import iteration_cost
 from sched.cost import machine as machine_of
 from sched.engine import settings_of
 from sched.log import Ints, Log
-from sched.model import UNLIMITED_BLOCKS, Machine
+from sched.model import PS_PER_S, UNLIMITED_BLOCKS, Machine
 from sched.occupancy import Bools, ceil_div
 from sched.policies.base import round_half_up
 from sched.scenario import Scenario
@@ -30,8 +31,8 @@ from sched.workload import RequestList, requests
 class Suggestion:
     """A rescue buffer of `blocks`, a `share` of the pool in whole per cent (None: there is no limit).
 
-    `rule` says what decides: "shot noise", "largest request", or "nobody urgent". The rest is the arithmetic;
-    `lines` says it in sentences.
+    `rule` says what decides: "shot noise", "arrivals", "largest request", or "nobody urgent". The rest is the
+    arithmetic; `lines` says it in sentences.
     """
 
     blocks: int
@@ -50,6 +51,7 @@ class Suggestion:
     """Held by the urgent together, with a standard deviation of `deviation_tokens`."""
     deviation_tokens: float = 0.0
     shot_noise_blocks: int = 0
+    arrivals_blocks: int = 0
     largest_blocks: int = 0
     at_once: int = 0
     drain_s: float = 0.0
@@ -87,14 +89,41 @@ def held_tokens(
     return mean, sqrt(variance)
 
 
+def held_at_most(
+    arrival_ps: Ints, prompt: Ints, output: Ints, at: Pace, quantile: float, *, by_peak: bool
+) -> float:
+    """Tokens that these requests hold at most in so much of the time, if nobody waits; from 0 to the last
+    end.
+    """
+    begin = arrival_ps / PS_PER_S
+    grows = begin + (ceil_div(prompt, at.piece_tokens) - 1) * at.tpot_s
+    end = grows + output * at.tpot_s
+    none = np.zeros(len(prompt))
+    slope, size = none + 1.0 / at.tpot_s, (prompt + output).astype(np.float64)
+    jump = prompt.astype(np.float64)
+    if by_peak:
+        slope, size = none, size - 1.0
+        jump = size
+    moment = np.concatenate((begin, grows, end))
+    order = np.argsort(moment, kind="stable")
+    length = np.diff(moment[order], prepend=0.0)
+    rise = np.cumsum(np.concatenate((none, slope, -slope))[order])
+    before = np.concatenate(([0.0], rise[:-1])) * length
+    steps = np.concatenate((jump, none, -size))[order]
+    # What is held at the end of each stretch of time, where it is most.
+    held = np.cumsum(before) + np.concatenate(([0.0], np.cumsum(steps)[:-1]))
+    by_size = np.argsort(held, kind="stable")
+    upto = np.cumsum(length[by_size])
+    return float(held[by_size][np.searchsorted(upto, quantile * upto[-1])])
+
+
 def suggest(
     scenario: Scenario, request_list: RequestList | None = None, quantile: float = 0.99
 ) -> Suggestion:
     """The rescue buffer for the urgent requests of a scenario, or of this list of its requests.
 
-    It is to suffice in `quantile` of the time (0.5 or more), if they come at random: those that come in
-    bursts need more. Who is urgent is as `rescue` is told, else the most urgent level. Raises ValueError for
-    another quantile.
+    It is to suffice in `quantile` of the time (0.5 or more), nobody waiting. Who is urgent is as `rescue` is
+    told, else the most urgent level. Raises ValueError for another quantile.
     Source: Campbell's theorem for shot noise; what is held is taken to be normally distributed.
     """
     if not 0.5 <= quantile < 1:
@@ -111,24 +140,41 @@ def suggest(
         lines = ("No urgent request can run, so there is nothing to keep blocks for.",)
         return Suggestion(0, 0.0, "nobody urgent", quantile, lines)
     span_s = scenario.duration_s
-    at = pace(listed.prompt_tokens[can_run], output[can_run], can_run.sum() / span_s, machine, cost)
+    at = pace(listed.prompt_tokens[can_run], output[can_run], float(can_run.sum()) / span_s, machine, cost)
     prompt, out, rate = listed.prompt_tokens[urgent], output[urgent], float(urgent.sum()) / span_s
     mean, deviation = held_tokens(prompt, out, rate, at, by_peak=machine.gate == "peak")
-    noise, largest = shot_noise_blocks(mean, deviation, quantile, machine.block_size), int(peak[urgent].max())
+    most = held_at_most(listed.arrival_ps[urgent], prompt, out, at, quantile, by_peak=machine.gate == "peak")
+    sizes = {
+        "largest request": int(peak[urgent].max()),
+        "shot noise": shot_noise_blocks(mean, deviation, quantile, machine.block_size),
+        "arrivals": ceil(round(most / machine.block_size, 6)),
+    }
+    rule = max(sizes, key=sizes.__getitem__)
     stay_s = float(((ceil_div(prompt, at.piece_tokens) - 1 + out) * at.tpot_s).mean())
     at_once = max(1, ceil(round(rate * stay_s, 9)))
     wide = float(np.sort(prompt)[ceil(quantile * len(prompt)) - 1])
     released = float(peak[can_run & ~urgent].sum()) / span_s
     drain_s = min(stay_s, at_once * wide / machine.block_size / released) if released else stay_s
-    blocks = min(max(noise, largest), machine.kv_blocks)
+    blocks = min(sizes[rule], machine.kv_blocks)
     is_limited = machine.kv_blocks < UNLIMITED_BLOCKS
     share = min(1.0, ceil(100 * blocks / machine.kv_blocks) / 100) if is_limited else None
     found = Suggestion(
-        blocks, share, "shot noise" if noise > largest else "largest request", quantile, (),
-        rate, float(prompt.mean()), float(out.mean()), at.tpot_s, at.decodes,
-        1 / (machine.block_size * at.tpot_s), mean, deviation, noise, largest, at_once, drain_s,
-        drain_blocks(at_once, wide, machine.block_size, at.tpot_s, drain_s),
-        _refused(machine, share, peak[can_run & ~urgent]),
+        blocks, share, rule, quantile, (),
+        rate_per_s=rate,
+        prompt_tokens=float(prompt.mean()),
+        output_tokens=float(out.mean()),
+        tpot_s=at.tpot_s,
+        decodes=at.decodes,
+        growth_blocks_per_s=1 / (machine.block_size * at.tpot_s),
+        mean_tokens=mean,
+        deviation_tokens=deviation,
+        shot_noise_blocks=sizes["shot noise"],
+        arrivals_blocks=sizes["arrivals"],
+        largest_blocks=sizes["largest request"],
+        at_once=at_once,
+        drain_s=drain_s,
+        drain_blocks=drain_blocks(at_once, wide, machine.block_size, at.tpot_s, drain_s),
+        refused_if_strict=_refused(machine, share, peak[can_run & ~urgent]),
     )  # fmt: skip
     return _said(found, machine, scenario, urgent)
 
@@ -164,11 +210,14 @@ def _said(found: Suggestion, machine: Machine, scenario: Scenario, urgent: Bools
         f"Together they hold {found.mean_tokens:,.0f} tokens, with a standard deviation of "
         f"{found.deviation_tokens:,.0f} (shot noise). For {100 * found.quantile:g} % of the time: "
         f"({spread}) / {size} = {count(found.shot_noise_blocks, 'block')}.",
+        f"At these very arrivals {count(found.arrivals_blocks, 'block')} suffice as often, if nobody waits.",
         f"The largest of them needs {count(found.largest_blocks, 'block')}.",
         f"The simpler rule, {found.at_once} at once that grow for {duration(found.drain_s)} until others "
         f"have made room, comes to {count(found.drain_blocks, 'block')}.",
         f"Suggested: {_blocks(found, machine)}, by the {found.rule}.",
     ]
+    if max(found.shot_noise_blocks, found.arrivals_blocks) > machine.kv_blocks:
+        lines.append("There are not as many as it takes: at times the urgent wait for each other.")
     if found.refused_if_strict:
         lower = count(found.refused_if_strict, "lower request")
         lines.append(f"That is to be lent: if it were strict, {lower} could never run.")
