@@ -21,7 +21,7 @@ class Batch(Books):
         job.admission = job.order = self.admissions
         self.admissions += 1
         if self.ledger:
-            self.ledger.admitted(job)
+            self.ledger.admitted(job, len(hits) * self.size)
         if self.by_rank:
             job.order = self.policy.rank(job.request, self.standing(job))
             place = bisect_left(self.orders, job.order)

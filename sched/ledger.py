@@ -94,10 +94,10 @@ class Ledger:
 
     # -- the batch
 
-    def admitted(self, job: Job) -> None:
-        """A request enters: before its place in the running pass is decided."""
+    def admitted(self, job: Job, cached_tokens: int) -> None:
+        """A request enters, before its place in the running pass is decided; so much of it was cached."""
         policy, tenant = self.policy, job.request.tenant
-        policy.admitted(job.request, self.batch.standing(job))
+        policy.admitted(job.request, self.batch.standing(job)._replace(cached_tokens=cached_tokens))
         if self.by_tenant:
             self.seats[tenant] = self.seats.get(tenant, 0) + 1
             self.promised[tenant] = self.promised.get(tenant, 0) + job.peak

@@ -47,7 +47,7 @@ class Dlpm(Policy):
 
     def admitted(self, request: Request, standing: Standing) -> None:
         known = request.prompt_tokens + standing.emitted_tokens
-        self.deficit[request.tenant] -= (known - standing.computed_tokens) * self.token
+        self.deficit[request.tenant] -= (known - standing.cached_tokens) * self.token
 
     def served(self, tenant: str, tokens: int) -> None:
         self.deficit[tenant] -= tokens * self.token

@@ -42,8 +42,11 @@ class Levels(Policy):
         return (self.effective(request, standing), request.arrival_ps)
 
     def displaces(self, waiter: Request, waiting: Standing, holder: Request, held: Standing) -> Rank | None:
+        # Within a level the order is that of arrival, for the seat as for the queue.
         level = self.level[holder.ordinal]
-        return (level, held.admission) if level > self.effective(waiter, waiting) else None
+        later = (level, holder.arrival_ps, holder.id)
+        earlier = (self.effective(waiter, waiting), waiter.arrival_ps, waiter.id)
+        return (level, held.admission) if later > earlier else None
 
     def arrived(self, request: Request, now_ps: int) -> None:
         self.level[request.ordinal], self.used_ps[request.ordinal] = self.entry(request), 0
