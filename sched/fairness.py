@@ -40,8 +40,6 @@ class Difference:
     tokens: float
     bound: float
     tenants: tuple[str, str]
-    among: int
-    """Tenants of which pairs were formed."""
 
 
 def service_difference(
@@ -54,16 +52,16 @@ def service_difference(
     first pair is named.
     Source: Sheng et al., Fairness in serving large language models, OSDI 2024, section 4.
     """
-    before, after = _service(log, out, prompt_weight, output_weight)
-    some = np.sort(np.argsort(-before[:, -1], kind="stable")[:MOST_TENANTS]).tolist()
-    waiting = {tenant: _has_waiting(log, inversion, tenant) for tenant in some}
+    some = _most_served(log, prompt_weight, output_weight)
+    before, after = _service(log, out, some, prompt_weight, output_weight)
+    waiting = [_has_waiting(log, inversion, tenant) for tenant in some.tolist()]
     # Between two iterations with a pause somebody may have been without work.
     end_ps = log.iteration_start_ps + log.iteration_duration_ps
     follows = np.append(False, end_ps[:-1] == log.iteration_start_ps[1:])
     longest, most = int(log.requests.prompt_tokens.max(initial=0)), most_tokens(log)
     unit = 2 * max(prompt_weight * longest, output_weight * most)
     found = None
-    for one, other in combinations(some, 2):
+    for one, other in combinations(range(len(some)), 2):
         both = np.flatnonzero(waiting[one] & waiting[other])
         if not len(both):
             continue
@@ -77,9 +75,10 @@ def service_difference(
         apart = np.maximum.reduceat(lead, edges)[::2] - np.minimum.reduceat(lead, edges)[::2]
         most_apart = float(apart.max())
         if found is None or most_apart > found.tokens:
-            weight = float(min(log.requests.weights[one], log.requests.weights[other]))
-            names = (log.requests.tenant_names[one], log.requests.tenant_names[other])
-            found = Difference(most_apart, unit / weight, names, len(some))
+            pair = int(some[one]), int(some[other])
+            weight = float(min(log.requests.weights[tenant] for tenant in pair))
+            first_name, second_name = (log.requests.tenant_names[tenant] for tenant in pair)
+            found = Difference(most_apart, unit / weight, (first_name, second_name))
     return found
 
 
@@ -90,28 +89,41 @@ def most_tokens(log: Log) -> int:
     return min(machine.kv_blocks * machine.block_size, int(length[-machine.max_num_seqs :].sum()))
 
 
+def _most_served(log: Log, prompt_weight: float, output_weight: float) -> Ints:
+    """The tenants with the most service by weight, at most MOST_TENANTS of them, in their order."""
+    listed = log.requests
+    served = prompt_weight * listed.prompt_tokens * (log.first_scheduled_ps >= 0)
+    served = served + output_weight * log.emitted_tokens
+    total = np.bincount(listed.tenant_index, weights=served, minlength=len(listed.weights))
+    share = np.array([float(1 / weight) for weight in listed.weights])
+    return np.sort(np.argsort(-total * share, kind="stable")[:MOST_TENANTS])
+
+
 def _service(
-    log: Log, out: Tokens, prompt_weight: float, output_weight: float
+    log: Log, out: Tokens, tenants: Ints, prompt_weight: float, output_weight: float
 ) -> tuple["np.ndarray[tuple[int, int], np.dtype[np.float64]]", ...]:
-    """Weighted tokens of each tenant before and after each decision, shape (tenants, iterations + 1)."""
+    """Weighted tokens of these tenants before and after each decision, shape (tenants, iterations + 1)."""
     listed, stays = log.requests, log.stays
-    shape = (len(listed.tenant_names), log.iterations + 2)
-    row = listed.tenant_index * shape[1]
+    # The tokens of all others go into a last row that is not used.
+    shape = (len(tenants) + 1, log.iterations + 2)
+    place = np.full(len(listed.weights), len(tenants), dtype=np.int64)
+    place[tenants] = np.arange(len(tenants))
+    row = place[listed.tenant_index] * shape[1]
     at = np.concatenate(
         (row[out.request] + out.iteration + 1, row[out.request] + out.iteration + out.count + 1)
     )
     step = np.repeat((1, -1), len(out.request))
     size = shape[0] * shape[1]
     flow = np.bincount(at, weights=step, minlength=size)[:size].reshape(shape)
-    outputs = np.cumsum(np.cumsum(flow, axis=1), axis=1)[:, :-1]
+    outputs = np.cumsum(np.cumsum(flow[:-1], axis=1), axis=1)[:, :-1]
     first = np.flatnonzero(stays.start_ps == log.first_scheduled_ps[stays.request])
     charged = np.bincount(
         row[stays.request[first]] + stays.iteration[first],
         weights=listed.prompt_tokens[stays.request[first]],
         minlength=size,
-    ).reshape(shape)[:, :-1]
+    ).reshape(shape)[:-1, :-1]
     prompts = np.cumsum(charged, axis=1)
-    share = np.array([float(1 / weight) for weight in listed.weights])[:, None]
+    share = np.array([float(1 / listed.weights[tenant]) for tenant in tenants.tolist()])[:, None]
     before = share * (prompt_weight * (prompts - charged) + output_weight * outputs)
     return before, before + share * prompt_weight * charged
 

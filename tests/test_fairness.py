@@ -35,7 +35,7 @@ def slow_difference(log: Log) -> float | None:
     for number, start in enumerate(starts):
         if number and until[number - 1] != start:
             window = []
-        waiting = {owner[request] for request, since, end, _, _ in waits if since <= start < end}
+        waiting = {owner[wait[0]] for wait in waits if wait[1] <= start < wait[2]}
         was = service["A"] - service["B"] if len(service) == 2 else 0.0
         for request, name in enumerate(owner):
             if log.first_scheduled_ps[request] == start:
@@ -123,3 +123,12 @@ def test_jain_is_between_one_over_n_and_one(tokens: list[int]) -> None:
         assert found is None
     else:
         assert found is not None and 1 / len(tokens) <= found * (1 + 1e-12) and found <= 1 + 1e-12
+
+
+def test_of_many_tenants_those_with_the_most_service_are_compared() -> None:
+    # Twenty small ones, and two large ones that differ most; the other one of their pair is never lost.
+    small = [(f"S{number}", 0, 1, 1) for number in range(20)] * 2
+    log = simulate(crowd(*small, *[("L", 0, 90, 5)] * 3, *[("M", 0, 80, 5)] * 3), "vtc")
+    found = difference(log)
+    assert len(log.requests.tenant_names) == 22
+    assert found is not None and set(found.tenants) & {"L", "M"} and found.tokens >= 80

@@ -104,7 +104,7 @@ def test_stranded_memory_is_what_is_free_while_somebody_waits(scenario: Scenario
             strict=True,
         ):
             inside = max(0, min(length, until - start))
-            if not any(since <= start < end for _, since, end, _, _ in waits):
+            if not any(wait[1] <= start < wait[2] for wait in waits):
                 continue
             held = sum(one["kv"] for one in batch.values())
             free += inside * (log.machine.kv_blocks - held)
