@@ -17,6 +17,8 @@ MOST_SENTENCES = 20
 
 def audit(log: Log) -> list[str]:
     """A sentence for every law that is broken, at most twenty; none when all hold."""
+    if log.replicas:
+        return [f"replica {number}: {one}" for number, part in enumerate(log.replicas) for one in audit(part)]
     found: list[str] = []
     for law in (_time, _outcomes, _order_of_events, _stays, _work, _batch):
         try:

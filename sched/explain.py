@@ -20,6 +20,7 @@ from sched.notes import annotation
 from sched.occupancy import Bools
 from sched.remarks import why_refused
 from sched.scenario import Scenario
+from sched.several import JoinedInversion
 from sched.sums import seconds
 from sched.supply import LEGITIMATE, QUANTUM
 from sched.waits import waits
@@ -41,6 +42,11 @@ def explain(
     if request_id not in log.requests.ids:
         raise UnknownRequest(f'request "{request_id}": none of the {len(log.requests.ids)} has this id')
     request = log.requests.ids.index(request_id)
+    if isinstance(inversion, JoinedInversion):
+        part, _ = inversion.place_of(request)
+        told = explain(log.replicas[part], inversion.parts[part], request_id, scenario, simulate)
+        # What would have helped is asked of all engines together.
+        return told | {"counterfactual": _counterfactual(log, inversion, request, scenario, simulate)}
     goal = int(log.requests.ttft_goal_ps[request])
     after = scenario.annotate_after_s
     after_ps = round(after * PS_PER_S) if after is not None else max(goal, 0) // 4

@@ -167,6 +167,10 @@ def _culprits(found: Blame, *, of_urgent: bool = False) -> Culprits:
 
 def analyse(log: Log) -> Inversion:
     """Why each request of a run waited. Work that only some views need is left until they ask."""
+    if log.replicas:
+        from sched.several import joined  # it puts together what is found here
+
+        return joined(log)
     seen = evidence(log)
     spans = _spans(seen)
     columns = {name: np.zeros(len(log.requests.ids), dtype=np.int64) for name in CAUSES}

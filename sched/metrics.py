@@ -17,6 +17,7 @@ from sched.occupancy import Bools, used_blocks
 from sched.percentiles import of_times
 from sched.remarks import Notes, note_what_is_missing, note_what_is_odd, note_what_was_read
 from sched.scenario import Scenario
+from sched.several import JoinedInversion
 from sched.sums import exact_dot, exact_sum, five, seconds
 
 TOP_CULPRITS = 10
@@ -58,16 +59,19 @@ def summary(
         "preemptions": int(log.preemptions.sum()),
         "recomputed_tokens": int(log.recomputed_tokens.sum()),
         "kv_utilisation": _utilisation(log, inversion, makespan_ps),
-        "batch_occupancy": _mean(
-            log, inversion.seen.levels.held.seats.sum(axis=0), log.machine.max_num_seqs, makespan_ps
-        ),
+        "batch_occupancy": _occupancy(log, inversion, makespan_ps),
         "jain": jain(log, log.emitted_tokens, counted),
         "classes": classes,
         "tenants": _tenants(log, inversion, counted),
         "inversion": _inversion(log, inversion, with_blame),
         "notes": notes,
     }
-    if in_full:
+    if isinstance(inversion, JoinedInversion):
+        found["replicas"] = [
+            summary(one, scenario, part, with_blame=with_blame, in_full=in_full)
+            for one, part in zip(log.replicas, inversion.parts, strict=True)
+        ]
+    elif in_full:
         add_details(found, log, scenario, inversion, counted, makespan_ps, notes)
     note_what_is_missing(log, found, notes)
     note_what_is_odd(log, counted, notes)
@@ -89,19 +93,36 @@ def _throughput(log: Log, makespan_ps: int) -> dict[str, float | None]:
     }
 
 
-def _mean(log: Log, units: Ints, capacity: int, until_ps: int) -> float | None:
-    """Mean share of a capacity in use over time, from 0 to `until_ps`."""
+def _used(log: Log, units: Ints, until_ps: int) -> int:
+    """Units in use times picoseconds, from 0 to `until_ps`."""
+    length = np.clip(until_ps - log.iteration_start_ps, 0, log.iteration_duration_ps)
+    return exact_dot(units, length)
+
+
+def _engines(log: Log, inversion: Inversion) -> list[tuple[Log, Inversion]]:
+    """Each engine with what is known of its requests: one, or all replicas."""
+    if isinstance(inversion, JoinedInversion):
+        return list(zip(log.replicas, inversion.parts, strict=True))
+    return [(log, inversion)]
+
+
+def _occupancy(log: Log, inversion: Inversion, until_ps: int) -> float | None:
+    """Mean share of the seats in use over time."""
     if until_ps <= 0:
         return None
-    length = np.clip(until_ps - log.iteration_start_ps, 0, log.iteration_duration_ps)
-    return exact_dot(units, length) / (capacity * until_ps)
+    engines = _engines(log, inversion)
+    used = sum(_used(one, part.seen.levels.held.seats.sum(axis=0), until_ps) for one, part in engines)
+    return used / (sum(one.machine.max_num_seqs for one, _ in engines) * until_ps)
 
 
-def _utilisation(log: Log, inversion: Inversion, makespan_ps: int) -> float | None:
-    if log.machine.kv_blocks >= UNLIMITED_BLOCKS:
+def _utilisation(log: Log, inversion: Inversion, until_ps: int) -> float | None:
+    """Mean share of the KV blocks in use over time; None where they have no limit."""
+    if log.machine.kv_blocks >= UNLIMITED_BLOCKS or until_ps <= 0:
         return None
-    used = used_blocks(log, inversion.seen.levels.held.blocks.sum(axis=0))
-    return _mean(log, used, log.machine.kv_blocks, makespan_ps)
+    engines = _engines(log, inversion)
+    held = [used_blocks(one, part.seen.levels.held.blocks.sum(axis=0)) for one, part in engines]
+    used = sum(_used(one, blocks, until_ps) for (one, _), blocks in zip(engines, held, strict=True))
+    return used / (sum(one.machine.kv_blocks for one, _ in engines) * until_ps)
 
 
 def _meets_goals(log: Log) -> tuple[Bools, Bools]:

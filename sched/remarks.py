@@ -109,7 +109,12 @@ def note_what_is_odd(log: Log, counted: Bools, notes: Notes) -> None:
     if refused:
         first, who = log.requests.ids[refused[0]], f"{len(refused):,} of {len(log.outcome):,} requests"
         odd["requests.refused"] = f"{who} can never run; of {first}: {why_refused(log, refused[0])}"
-    told = (*odd.items(), *about_the_queue(log).items())
+    if log.replicas:
+        many = len(log.replicas)
+        odd["replicas"] = (
+            f"{many} engines with a clock of their own; what is counted by iteration is told of each"
+        )
+    told = (*odd.items(), *(() if log.replicas else about_the_queue(log).items()))
     notes += [{"path": path, "text": text} for path, text in told]
 
 

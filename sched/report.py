@@ -18,6 +18,7 @@ from sched.model import NEVER, PS_PER_S, Outcome
 from sched.moments import cause_name, moments
 from sched.occupancy import ceil_div, groups, held_by_group
 from sched.scenario import Scenario
+from sched.several import JoinedInversion
 
 NAMES = ("requests", "iterations", "spans", "waits")
 Tables = dict[str, Any]
@@ -25,7 +26,14 @@ Tables = dict[str, Any]
 
 
 def tables(log: Log, scenario: Scenario, inversion: Inversion) -> Tables:
-    """The four tables of one run: a row a request, a stretch of iterations, a phase, a cause of a wait."""
+    """The four tables of one run: a row a request, a stretch of iterations, a phase, a cause of a wait.
+
+    Of several engines the rows of one come after those of the other; a column `replica` tells them apart.
+    """
+    if log.replicas and isinstance(inversion, JoinedInversion):
+        parts = zip(log.replicas, inversion.parts, strict=True)
+        each = [tables(one, scenario, found) for one, found in parts]
+        return {name: pa.concat_tables([_of(n, one[name]) for n, one in enumerate(each)]) for name in NAMES}
     made = (
         _requests(log, scenario, inversion),
         _iterations(log, inversion),
@@ -41,7 +49,11 @@ def write(folder: Path, scenario: Scenario, by_policy: Mapping[str, Tables]) -> 
     write_file(folder / "scenario.toml", scenario)
     for name in NAMES:
         parts = [_marked(policy, one[name], len(by_policy) > 1) for policy, one in by_policy.items()]
-        pq.write_table(pa.concat_tables(parts), folder / f"{name}.parquet")
+        pq.write_table(pa.concat_tables(parts, promote_options="default"), folder / f"{name}.parquet")
+
+
+def _of(replica: int, table: Any) -> Any:
+    return table.append_column("replica", pa.array([replica] * len(table), pa.int64()))
 
 
 def _marked(policy: str, table: Any, is_told: bool) -> Any:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sched.inversion import Inversion
 from sched.log import Log
+from sched.several import JoinedInversion
 from sched.supply import KV, LEGITIMATE, QUANTUM, RESERVED, SEATS, TOKENS
 
 Ints = NDArray[np.int64]
@@ -60,7 +61,10 @@ def unit_ps(end_ps: int) -> int:
 
 
 def pack_run(log: Log, inversion: Inversion) -> bytes:
-    """One run of one policy, compressed."""
+    """One run of one policy, compressed; of several engines the first that had requests."""
+    if log.replicas and isinstance(inversion, JoinedInversion):
+        place = next((place for place, part in enumerate(log.replicas) if len(part.requests)), 0)
+        log, inversion = log.replicas[place], inversion.parts[place]
     columns = Columns(unit_ps(end_ps(log)))
     _requests(columns, log)
     order = np.lexsort((log.stays.iteration, log.stays.request))

@@ -15,6 +15,7 @@ from sched.policies.fcfs import Fcfs
 from sched.policies.hol import Hol
 from sched.policies.hrrn import Hrrn
 from sched.policies.inheritance import Inheritance
+from sched.policies.isolated import Isolated
 from sched.policies.kv_cap import KvCap
 from sched.policies.mlfq import Mlfq
 from sched.policies.preemptive import Preemptive
@@ -63,6 +64,7 @@ POLICIES: dict[str, type[Policy]] = {
         KvCap,
         RescueCap,
         AutoRescue,
+        Isolated,
         Shed,
     )
 }
