@@ -348,7 +348,7 @@ def test_dlpm_refills_until_somebody_may_go() -> None:
     dlpm = rules("dlpm", {"weights": {"A": Fraction(1), "B": Fraction(1, 2)}}, quantum=10)
     dlpm.choosing(["A", "B"])
     assert dlpm.deficit == {"A": 20, "B": 10}, "in halves of a token"
-    dlpm.admitted(request(0, prompt=45), Standing(0, 0, computed_tokens=10))
+    dlpm.admitted(request(0, prompt=45), Standing(0, 0, cached_tokens=10))
     dlpm.served("B", 5)
     assert dlpm.deficit == {"A": 20 - 70, "B": 0}
     dlpm.choosing(["A"])

@@ -32,28 +32,20 @@ class MlfqDrf(Usage, Mlfq):
     def __init__(self, options: Any, scene: Scene) -> None:
         super().__init__(options, scene)
         self.running_by_rank = self.displaces_for_waiters = options.preempt
-        self.moving, self.boosts_ps = True, self.boost_ps or None
+        self.moving = True
         self.seen: dict[int, int] = {}
-
-    def effective(self, request: Request, standing: Standing) -> int:
-        level = self.seen[request.ordinal] = super().effective(request, standing)
-        return level
+        """The level of each request when it was last ranked, for `line`."""
 
     def rank(self, request: Request, standing: Standing) -> Rank:
         # Shares say who comes in; in the batch it is as in mlfq.
         share = 0 if request.ordinal in self.from_ps else self.share(request.tenant)
-        return (self.effective(request, standing), share, request.arrival_ps, request.id)
+        level = self.seen[request.ordinal] = self.effective(request, standing)
+        return (level, share, request.arrival_ps, request.id)
+
+    def displaces(self, waiter: Request, waiting: Standing, holder: Request, held: Standing) -> Rank | None:
+        # Inside a level shares decide, not arrivals: there nobody takes a seat from anybody.
+        is_lower = self.level[holder.ordinal] > self.effective(waiter, waiting)
+        return super().displaces(waiter, waiting, holder, held) if is_lower else None
 
     def line(self, request: Request) -> Hashable:
         return (self.seen.get(request.ordinal), request.tenant)
-
-    def tick(self, now_ps: int) -> None:
-        if self.boosts_ps and self.boosts_ps <= now_ps:
-            Mlfq.tick(self, now_ps)
-            self.boosts_ps = self.next_ps
-        Usage.tick(self, now_ps)
-        self.next_ps = min((due for due in (self.boosts_ps, self.fades_ps) if due), default=None)
-
-    def ended(self, request: Request, emitted_tokens: int) -> None:
-        super().ended(request, emitted_tokens)
-        self.seen.pop(request.ordinal, None)

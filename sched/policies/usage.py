@@ -37,8 +37,12 @@ class Usage(Policy):
         self.used = dict.fromkeys(scene.weights, 0)
         self.offered = 0
         self.epoch_ps = int(as_written(options.half_life_s) * PS_PER_S) // _EPOCHS
-        self.fades_ps = self.epoch_ps or None
-        self.next_ps = min((due for due in (self.next_ps, self.fades_ps) if due), default=None)
+        self.fades_ps, self.other_ps = self.epoch_ps or None, self.next_ps
+        """When use fades next, and the timer of the policy that this is mixed into."""
+        self._wind()
+
+    def _wind(self) -> None:
+        self.next_ps = min((due for due in (self.other_ps, self.fades_ps) if due), default=None)
 
     def computed(self, tenant: str, tokens: int) -> None:
         if self.epoch_ps:
@@ -56,7 +60,10 @@ class Usage(Policy):
                 passed -= 1
                 self.offered = self.offered * _FADE >> 32
                 self.used = {tenant: used * _FADE >> 32 for tenant, used in self.used.items()}
-        self.next_ps = self.fades_ps
+        if self.other_ps and self.other_ps <= now_ps:
+            super().tick(now_ps)
+            self.other_ps = self.next_ps
+        self._wind()
 
     def share(self, tenant: str) -> Fraction:
         """The largest of a tenant's shares of capacity, by its weight."""
