@@ -701,7 +701,8 @@ class Engine:
             self.seen.clear()
         self.emitted_before = emitted
         cached = tuple(self.pool.content_of[block] for block in self.pool.tail)
-        state = (tuple((job.id, job.computed) for job in self.running), cached)
+        running = tuple((job.id, job.computed, self.book.state(job)) for job in self.running)
+        state = (running, cached, frozenset((job.id, self.book.state(job)) for job in self.waiting))
         if not record.preempted:
             return False
         self.seen[state] += 1

@@ -108,6 +108,10 @@ class Book:
         """It may not grow by so many blocks, whatever is free."""
         return False
 
+    def state(self, job: Job) -> object:
+        """What else of a request decides how it goes on, beside its computed tokens."""
+        return None
+
     # ---- what is written down
 
     def choosing(self) -> None:
@@ -318,8 +322,18 @@ class Mlfq(Book):
     def evictable(self, job: Job) -> list[Job]:
         if not self.setting("preempt", self.preempts):
             return []
-        found = [other for other in reversed(self.engine.running) if other.level > job.level_at_choice]
+        mine = (job.level_at_choice, job.arrival, job.id)
+        found = [o for o in reversed(self.engine.running) if (o.level, o.arrival, o.id) > mine]
         return sorted(found, key=lambda other: -other.level)
+
+    def patience_ps(self, job: Job) -> int:
+        """How long it waits until its level no longer changes by waiting."""
+        every = self.setting("promote_s", self.promote_s)
+        return ps(every) * job.level if every is not None else 0
+
+    def state(self, job: Job) -> object:
+        waited = 0 if job in self.engine.running else min(self.waited(job), self.patience_ps(job))
+        return job.level, job.level < len(self.quanta_ps) - 1 and job.used_ps, waited
 
     def has_run(self, duration_ps: int) -> None:
         for job in self.engine.running:
@@ -349,6 +363,10 @@ class SkipJoinMlfq(Mlfq):
         if job in self.engine.running or starves is None:
             return job.level
         return 0 if self.waited(job) >= ps(starves) else job.level
+
+    def patience_ps(self, job: Job) -> int:
+        starves = self.setting("starve_s", 1.0)
+        return ps(starves) if starves is not None else 0
 
 
 class ArticleMlfq(Book):
@@ -558,6 +576,9 @@ class MlfqDrf(Mlfq, Shares):
     def line(self, job: Job) -> object:
         return (self.level(job), job.tenant)
 
+    def evictable(self, job: Job) -> list[Job]:
+        return [other for other in super().evictable(job) if other.level > job.level_at_choice]
+
     def running_order(self) -> list[Job]:
         if not self.setting("preempt", self.preempts):
             return list(self.engine.running)
@@ -714,7 +735,7 @@ class Shed(Book):
 
     def who_is_shed(self, job: Job) -> Job | None:
         """The newcomer, or a waiting request that gives way to it, or nobody."""
-        limit, cost = self.setting("tokens_per_minute", None), job.prompt + job.output
+        limit, cost = self.setting("tokens_per_minute", None), job.prompt + self.engine.most_output(job)
         minute = (job.tenant, job.arrival_ps // (60 * PS_PER_S))
         if limit is not None and self.let_in[minute] + cost > limit:
             return job

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sched import POLICIES, Scenario, simulate
 from sched.cost import iteration_cost, machine
 from sched.log import Log
-from sched.model import PS_PER_S, Outcome, StayEnd
+from sched.model import NEVER, PS_PER_S, Outcome, StayEnd
 from sched.predictors import predictions
 from sched.workload import RequestList
 from sched.workload import requests as request_list
@@ -396,8 +396,9 @@ def differences(log: Log, result: Result) -> dict[str, tuple[Any, Any]]:
         "kv_used": (firsts, [(i, used[i]) for i, _ in firsts if i < len(used)]),
         "stopped": (bool(log.stop_reason), bool(result.stop_reason)),
     }
-    if result.stop_reason == "livelock" and log.stop_reason.startswith("livelock"):
-        # The reference stops where it first sees a state again, the engine a little later.
+    horizon_came_first = log.horizon_ps != NEVER and not log.stop_reason
+    if result.stop_reason == "livelock" and (log.stop_reason.startswith("livelock") or horizon_came_first):
+        # The reference stops where it first sees a state again, the engine a little later or at the horizon.
         for name in ("iterations", "preempted"):
             pairs[name] = (pairs[name][0][: len(pairs[name][1])], pairs[name][1])
         pairs = {name: pairs[name] for name in ("iterations", "preempted")}

@@ -135,22 +135,21 @@ LEVELS = [
         {"quanta": [1, 2, 4], "boost_s": 0},
         SEAT,
     ),
-    # J0's prefill of 4 s enters the third level. J1 0-1 falls, J2 1-2 falls and keeps its seat, as nobody is
-    # above it: it ends at 4, J1 at 5. (Behind J1 at its new level it would be J1 3, J2 5.)
+    # J0's prefill of 4 s enters the third level. J1 0-1, J2 1-2, both fall; J1 2-3, J2 3-5, J0 5-10.
     Worked(
         "A6",
         "skip_join_mlfq",
         JOIN,
-        {"J1": (0, 5), "J2": (1, 4), "J0": (5, 10)},
+        {"J1": (0, 3), "J2": (1, 5), "J0": (5, 10)},
         {"quanta": [1, 2, 4], "starve_s": 1000, "mode": "swap"},
         SEAT | UNITS,
     ),
-    # Naive: J0 0-4, J1 4-5, J2 5-6, all one level down; J2 to 8, J0 8-9, J1 9-10. (In turn: 7, 8, 10.)
+    # Naive: J0 0-4, J1 4-5, J2 5-6, all one level down; J0 6-7, J1 7-8, J2 8-10.
     Worked(
         "A6 naive",
         "mlfq",
         JOIN,
-        {"J0": (0, 9), "J1": (4, 10), "J2": (5, 8)},
+        {"J0": (0, 7), "J1": (4, 8), "J2": (5, 10)},
         {"quanta": [1, 2, 4], "boost_s": 0, "mode": "swap"},
         SEAT | UNITS,
     ),
