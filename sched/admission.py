@@ -158,12 +158,13 @@ def _fits(batch: Batch, job: Job, hits: list[int]) -> int:
         need, room = job.need if batch.whole_prompt else gate_need(batch, job, want), batch.room()
     if hits and batch.pool:
         need += batch.pool.idle(hits) - len(hits)
+    own = need
     if batch.watermark_blocks and batch.running:
         need += batch.watermark_blocks
     if need > room - closed_blocks:
         code = RefusalCode.KV if need > room else RefusalCode.RESERVED
         return _refuse(batch, job, code, need, room, room - closed_blocks)
-    if batch.policy.pools is not None and over_pool(batch, job, need):
+    if batch.policy.pools is not None and over_pool(batch, job, own):
         return _refuse(batch, job, RefusalCode.HELD, need, room, 0)
     return want
 

@@ -30,8 +30,23 @@ def gate_need(batch: Batch, job: Job, want: int) -> int:
 
 def closed(batch: Batch, aside: SetAside) -> tuple[int, int]:
     """Free blocks and seats that lower classes may not take now."""
-    blocks = max(0, aside.kv_blocks - urgent_blocks(batch))
-    return kept(aside, blocks), kept(aside, max(0, aside.seats - batch.urgent_running))
+    return _kept(batch, aside, urgent_blocks(batch))
+
+
+def closed_before(batch: Batch) -> tuple[int, int]:
+    """As `closed`, before anybody has got a block in this iteration."""
+    aside, straight = batch.aside, batch.urgent_straight
+    if aside is None:
+        return 0, 0
+    held = urgent_blocks(batch)
+    if not batch.by_peak and not batch.pool and straight.count:
+        held += straight.held(batch.iteration - 1) - straight.held(batch.iteration)
+    return _kept(batch, aside, held)
+
+
+def _kept(batch: Batch, aside: SetAside, held: int) -> tuple[int, int]:
+    seats = max(0, aside.seats - batch.urgent_running)
+    return kept(aside, max(0, aside.kv_blocks - held)), kept(aside, seats)
 
 
 def urgent_blocks(batch: Batch) -> int:

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from sched.batch import Batch
 from sched.job import Job
 from sched.model import StayEnd
-from sched.needs import asks, urgent_blocks
+from sched.needs import asks, closed_before, urgent_blocks
 from sched.policies.base import kept
 from sched.pools import PoolShares
 from sched.slices import Slices
@@ -55,13 +55,12 @@ def _sliced(batch: Batch) -> None:
             return _walk(batch)
     if budget < 0 or batch.pool is not None or batch.policy.pools is not None:
         return _walk(batch)
-    if slices:
-        for tier in decoders:
-            slices.take(tier, 1)
     if batch.explicit:
         return _plain_pieces(batch, budget)
     if batch.explicit_held + batch.straight_held + _guarded(batch) > batch.kv_blocks:
         return _walk(batch)
+    for tier in decoders if slices else ():
+        slices.take(tier, 1)  # type: ignore[union-attr]
     batch.budget = budget
 
 
@@ -240,7 +239,8 @@ def _demand(batch: Batch, slices: Slices) -> list[int]:
         if job.tier < len(wants):
             need, want = asks(batch, job, bool(batch.running) or counted)
             seats, room, counted = seats - 1, room - need, True
-            if seats < 0 or room < 0:
+            least_room, least_seats = (0, 0) if job.urgent else closed_before(batch)
+            if seats < least_seats or room < least_room:
                 break
             wants[job.tier] += want
     return wants

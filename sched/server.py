@@ -3,6 +3,7 @@ straight.
 """
 
 from heapq import heappop
+from math import inf
 
 from sched.admission import opens_ps, waiting_pass
 from sched.course import Course
@@ -46,7 +47,8 @@ class Server(Course):
                     raise_ratio(batch)
                 if batch.waiting:
                     waiting_pass(batch)
-                if batch.preempted and (reason := goes_round(batch)):
+                is_last = intake.next_ps == AFTER_ALL and until_ps == inf
+                if is_last and batch.preempted and (reason := goes_round(batch)):
                     return self._close(reason)
                 if batch.pieces:
                     self._step()
