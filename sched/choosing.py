@@ -83,7 +83,9 @@ class FairQueue:
 
     def head(self, now_ps: int) -> Job:
         """Who is next; the queue is not empty."""
-        return self.of_tenant[min(self.of_tenant, key=self._turn)][0][1]
+        heaps = self.of_tenant
+        one = next(iter(heaps)) if len(heaps) == 1 else min(heaps, key=self._turn)
+        return heaps[one][0][1]
 
     def head_beside(self, passed: set[Hashable], now_ps: int) -> Job | None:
         """Who is next of those whose line was not passed over; a tenant is one line here."""

@@ -14,10 +14,16 @@ _MOST_EXPECTED = 4096
 _STEPS_AFTER_EVICTION = 20
 
 
-def need_and_room(batch: Books, job: Job, gone: Collection[Job] = ()) -> tuple[int, int]:
-    """Blocks that a waiting request asks for, and blocks there are for it, once `gone` have left."""
+def need_and_room(
+    batch: Books, job: Job, gone: Collection[Job] = (), free: int | None = None
+) -> tuple[int, int]:
+    """Blocks that a waiting request asks for, and blocks there are for it, once `gone` have left.
+
+    `free` blocks are there now, if not those that this iteration's grants leave.
+    """
     stay = [other for other in batch.running if other not in gone]
-    free = batch.room() + sum(batch.held_by(other, 1) for other in gone)
+    if free is None:
+        free = batch.room() + sum(batch.held_by(other, 1) for other in gone)
     if batch.machine.gate == "lookahead":
         return (job.need, free) if job.need > free else (_peak(batch, stay, job), batch.kv_blocks)
     if not stay:

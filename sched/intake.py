@@ -127,9 +127,9 @@ class Intake:
         if self.tells:
             batch.policy.arrived(job.request, now_ps)
         if batch.fair:
-            tenants = batch.queue.tenants()  # type: ignore[union-attr]
-            if tenant not in tenants:
-                batch.policy.joined(tenant, tenants)
+            waiting = batch.queue.of_tenant  # type: ignore[union-attr]
+            if tenant not in waiting:
+                batch.policy.joined(tenant, list(waiting))
 
     def _content(self, job: Job) -> tuple[tuple[Any, int], ...]:
         """What the request's tokens are: shared segments, its own prompt, its own answer."""

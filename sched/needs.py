@@ -1,21 +1,34 @@
 """What a request that waits asks for, and what of the free blocks and seats it may not take."""
 
 from sched.batch import Batch
+from sched.foresight import need_and_room
 from sched.job import Job
 from sched.model import SetAside
 from sched.policies.base import kept
 
 
-def asks(batch: Batch, job: Job, in_company: bool) -> tuple[int, int]:
-    """Blocks and tokens that a waiting request asks for now, whatever the seats and the tokens left."""
+def asks(batch: Batch, job: Job, in_company: bool, free: int) -> tuple[int, int, int]:
+    """Blocks that a waiting request asks for now, blocks there are for it, and tokens of its first piece.
+
+    Whatever the seats and the tokens left; `free` blocks nobody holds.
+    """
     hits = batch.hits_of(job) if batch.pool else []
     if batch.pool:
         job.hit = len(hits) * batch.machine.block_size
     piece = job.known - job.hit
     piece = min(batch.threshold or piece, piece)
-    need = gate_need(batch, job, min(piece, batch.machine.max_num_batched_tokens)) - len(hits)
+    if batch.foresees:
+        need, room = need_and_room(batch, job, free=free)
+    else:
+        need, room = gate_need(batch, job, min(piece, batch.machine.max_num_batched_tokens)), free
     need += batch.machine.watermark_blocks if in_company else 0
-    return need + batch.pool.idle(hits) if batch.pool else need, piece
+    return need - len(hits) + (batch.pool.idle(hits) if batch.pool else 0), room, piece
+
+
+def blocked(batch: Batch, job: Job, free: int) -> bool:
+    """Whether a waiting request lacks blocks, beside those who run."""
+    need, room, _ = asks(batch, job, True, free)
+    return need > room
 
 
 def gate_need(batch: Batch, job: Job, want: int) -> int:

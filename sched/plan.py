@@ -11,9 +11,9 @@ from bisect import bisect_left
 from sched.batch import Batch
 from sched.job import Job
 from sched.model import StayEnd
-from sched.needs import asks, closed_before, urgent_blocks
+from sched.needs import asks, blocked, closed_before, urgent_blocks
 from sched.policies.base import kept
-from sched.pools import PoolShares
+from sched.pools import PoolShares, pools_allow
 from sched.slices import Slices
 
 
@@ -53,11 +53,13 @@ def _sliced(batch: Batch) -> None:
             sum(1 for tier in decoders if tier > place) > left for place, left in enumerate(slices.left)
         ):
             return _walk(batch)
-    if budget < 0 or batch.pool is not None or batch.policy.pools is not None:
+    if budget < 0 or batch.pool is not None:
         return _walk(batch)
     if batch.explicit:
         return _plain_pieces(batch, budget)
     if batch.explicit_held + batch.straight_held + _guarded(batch) > batch.kv_blocks:
+        return _walk(batch)
+    if batch.policy.pools is not None and not pools_allow(batch, []):
         return _walk(batch)
     for tier in decoders if slices else ():
         slices.take(tier, 1)  # type: ignore[union-attr]
@@ -105,6 +107,8 @@ def _plain_pieces(batch: Batch, budget: int) -> None:
         used += -(-(job.computed + want) // size) - job.held
         pieces.append((job, want))
     if used > batch.machine.kv_blocks or (batch.aside is not None and batch.aside.guard_growth):
+        return _walk(batch)
+    if batch.policy.pools is not None and not pools_allow(batch, pieces):
         return _walk(batch)
     for job, want in pieces:
         batch.hold(job, -(-(job.computed + want) // size))
@@ -207,9 +211,7 @@ def _victim(batch: Batch, free: int, tenant: str | None = None) -> Job:
     if policy.lifts_holders:
         # In the order of the queue, which is by priority first.
         levels = (
-            job.request.priority
-            for job in batch.queue.in_order(batch.now_ps)
-            if asks(batch, job, True)[0] > free
+            job.request.priority for job in batch.queue.in_order(batch.now_ps) if blocked(batch, job, free)
         )
         policy.lift(next(levels, None))
     holders = [job for job in batch.running if job not in batch.parked] if batch.parked else batch.running
@@ -231,16 +233,16 @@ def _demand(batch: Batch, slices: Slices) -> list[int]:
         if job.tier < len(wants):
             add(job, 1 if job.straight else job.known - job.computed)
     seats = batch.machine.max_num_seqs - len(batch.running)
-    room = batch.kv_blocks - (batch.promised if batch.by_peak else batch.used_before(batch.iteration))
-    counted = False
+    free = batch.kv_blocks - (batch.promised if batch.by_peak else batch.used_before(batch.iteration))
+    taken, counted = 0, False
     for job in batch.queue.in_order(batch.now_ps):
         if all(want >= size for want, size in zip(wants, slices.sizes, strict=True)):
             break
         if job.tier < len(wants):
-            need, want = asks(batch, job, bool(batch.running) or counted)
-            seats, room, counted = seats - 1, room - need, True
+            need, room, want = asks(batch, job, bool(batch.running) or counted, free)
+            seats, taken, counted = seats - 1, taken + need, True
             least_room, least_seats = (0, 0) if job.urgent else closed_before(batch)
-            if seats < least_seats or room < least_room:
+            if seats < least_seats or room - taken < least_room:
                 break
             wants[job.tier] += want
     return wants

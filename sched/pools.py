@@ -33,6 +33,22 @@ class PoolShares:
             self.held[tenant] = batch.ledger.physical_blocks(tenant, batch.iteration)
 
 
+def pools_allow(batch: Books, pieces: list[tuple[Job, int]]) -> bool:
+    """Whether all that the batch asks for in this iteration lies within the pools: then nobody is walked."""
+    pools, ledger = batch.policy.pools, batch.ledger
+    assert pools is not None and ledger
+    left = {tenant: pool.tokens - ledger.decoding.get(tenant, 0) for tenant, pool in pools.items()}
+    held = {tenant: ledger.physical_blocks(tenant, batch.iteration) for tenant in pools}
+    for job, tokens in pieces:
+        tenant = job.request.tenant
+        left[tenant] -= tokens
+        held[tenant] += batch.machine.blocks(job.computed + tokens) - job.held
+    if any(left[one] < 0 or held[one] > pool.kv_blocks for one, pool in pools.items()):
+        return False
+    ledger.tokens_left = left
+    return True
+
+
 def within_pool(batch: Books, job: Job, budget: int) -> int:
     """Tokens that a waiting request may start with; less than none if its tenant has no seat left for it."""
     pools, ledger = batch.policy.pools, batch.ledger

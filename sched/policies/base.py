@@ -118,7 +118,9 @@ class Policy:
         return ()
 
     def joined(self, tenant: str, waiting_tenants: list[str]) -> None:
-        """A request arrived for a tenant that had none waiting; `waiting_tenants` are those that have."""
+        """A request arrived for a tenant that had none waiting; `waiting_tenants` are those that have, in any
+        order.
+        """
 
     def drained(self, tenant: str) -> None:
         """The last waiting request of a tenant has left the queue."""
