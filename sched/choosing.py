@@ -91,7 +91,9 @@ class FairQueue:
         """Who is next of those whose line was not passed over; a tenant is one line here."""
         heaps = self.of_tenant
         others = [one for one, heap in heaps.items() if self.policy.line(heap[0][1].request) not in passed]
-        return heaps[min(others, key=self._turn)][0][1] if others else None
+        if not others:
+            return None
+        return heaps[others[0] if len(others) == 1 else min(others, key=self._turn)][0][1]
 
     def take(self, waiter: Job) -> None:
         """Remove one, usually a tenant's head."""

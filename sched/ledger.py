@@ -78,9 +78,8 @@ class Ledger:
         if self.batch.pool:
             own = (job for job in self.batch.running if job.request.tenant == tenant)
             return len({block for job in own for block in job.blocks})
-        straight = self.straight.get(tenant)
-        held = straight.held(iteration) if straight and straight.count else 0
-        return self.explicit.get(tenant, 0) + held
+        straight, held = self.straight.get(tenant), self.explicit.get(tenant, 0)
+        return held + straight.held(iteration) if straight and straight.count else held
 
     def held(self, job: Job, more: int) -> None:
         """An explicit request holds so many more blocks."""

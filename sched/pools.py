@@ -10,27 +10,31 @@ class PoolShares:
     def __init__(self, batch: Books) -> None:
         pools, ledger = batch.policy.pools, batch.ledger
         assert pools is not None and ledger
-        self.batch = batch
+        self.ledger, self.iteration, self.shares = ledger, batch.iteration, batch.pool is not None
         self.pools = pools
         self.held = {tenant: ledger.physical_blocks(tenant, batch.iteration - 1) for tenant in pools}
         self.tokens = ledger.tokens_left = {tenant: pool.tokens for tenant, pool in pools.items()}
 
     def most(self, job: Job, tokens: int) -> int:
         """Tokens that this request may have of its tenant's."""
-        return min(tokens, self.tokens[job.request.tenant])
+        left = self.tokens[job.request[3]]
+        return tokens if tokens <= left else left
 
     def lacks(self, job: Job, need_blocks: int) -> bool:
         """Whether its tenant's pool has too few blocks for it."""
-        tenant = job.request.tenant
-        return need_blocks > 0 and self.held[tenant] + need_blocks > self.pools[tenant].kv_blocks
+        if not need_blocks:
+            return False
+        tenant = job.request[3]
+        return self.held[tenant] + need_blocks > self.pools[tenant].kv_blocks
 
     def take(self, job: Job, tokens: int, blocks: int) -> None:
         """A request gets tokens and blocks; less than none: they are taken away."""
-        tenant, batch = job.request.tenant, self.batch
+        tenant = job.request[3]
         self.tokens[tenant] -= tokens
-        self.held[tenant] += blocks
-        if batch.pool and batch.ledger:
-            self.held[tenant] = batch.ledger.physical_blocks(tenant, batch.iteration)
+        if blocks:
+            self.held[tenant] += blocks
+            if self.shares:
+                self.held[tenant] = self.ledger.physical_blocks(tenant, self.iteration)
 
 
 def pools_allow(batch: Books, pieces: list[tuple[Job, int]]) -> bool:
@@ -42,7 +46,7 @@ def pools_allow(batch: Books, pieces: list[tuple[Job, int]]) -> bool:
     for job, tokens in pieces:
         tenant = job.request.tenant
         left[tenant] -= tokens
-        held[tenant] += batch.machine.blocks(job.computed + tokens) - job.held
+        held[tenant] += -(-(job.computed + tokens) // batch.size) - job.held
     if any(left[one] < 0 or held[one] > pool.kv_blocks for one, pool in pools.items()):
         return False
     ledger.tokens_left = left

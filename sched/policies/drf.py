@@ -46,10 +46,12 @@ class Drf(Usage, ByTenant):
         return f"it asks for {float(cores):g} of {float(self.cores):g} cores" if cores > self.cores else ""
 
     def holds_back(self, request: Request, size_tokens: int) -> bool:
-        return sum(self.busy.values()) + self.asks(request) > self.cores
+        return bool(self.cores) and sum(self.busy.values()) + self.asks(request) > self.cores
 
     def admitted(self, request: Request, standing: Standing) -> None:
-        self.busy[request.tenant] += self.asks(request)
+        if self.cores:
+            self.busy[request.tenant] += self.asks(request)
 
     def left(self, request: Request, standing: Standing, end: StayEnd) -> None:
-        self.busy[request.tenant] -= self.asks(request)
+        if self.cores:
+            self.busy[request.tenant] -= self.asks(request)
