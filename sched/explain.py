@@ -12,23 +12,34 @@ from typing import Any
 import numpy as np
 
 from sched.blame import KINDS
+from sched.bounds import statement
+from sched.chronicle import events
+from sched.cost import iteration_cost
+from sched.evidence import Evidence
+from sched.execution import execution
+from sched.forecast import before_in_queue
 from sched.inversion import CAUSES, Inversion
 from sched.log import Log
-from sched.model import NEVER, PS_PER_S, Outcome
+from sched.model import NEVER, PS_PER_S, Outcome, RefusalCode
 from sched.moments import RESOURCE_NAMES, cause_name, holders, moments
 from sched.notes import annotation
 from sched.occupancy import Bools
 from sched.remarks import why_refused
 from sched.scenario import Scenario
-from sched.several import JoinedInversion
 from sched.sums import seconds
-from sched.supply import LEGITIMATE, QUANTUM
+from sched.supply import LEGITIMATE, QUANTUM, RESERVED
 from sched.waits import waits
 from sched.workload import RequestList
 
 Simulate = Callable[[Scenario, str, RequestList], Log]
 """Runs a policy of a scenario over a request list: `sched.simulate`."""
 CULPRITS = 3
+RULES: dict[int, str] = {
+    RefusalCode.RESERVED: "what is free is set aside for others",
+    RefusalCode.HELD: "a cap or a quota holds it back",
+    RefusalCode.AFTER_PREEMPTION: "somebody was evicted in this iteration",
+    RefusalCode.BATCH_CLOSED: "the batch is closed",
+}
 
 
 class UnknownRequest(ValueError):
@@ -42,22 +53,34 @@ def explain(
     if request_id not in log.requests.ids:
         raise UnknownRequest(f'request "{request_id}": none of the {len(log.requests.ids)} has this id')
     request = log.requests.ids.index(request_id)
-    if isinstance(inversion, JoinedInversion):
-        part, _ = inversion.place_of(request)
-        told = explain(log.replicas[part], inversion.parts[part], request_id, scenario, simulate)
-        # What would have helped is asked of all engines together.
-        return told | {"counterfactual": _counterfactual(log, inversion, request, scenario, simulate)}
     goal = int(log.requests.ttft_goal_ps[request])
     after = scenario.annotate_after_s
     after_ps = round(after * PS_PER_S) if after is not None else max(goal, 0) // 4
+    inside = execution(inversion.seen, iteration_cost(scenario))
+    bound = statement(log, scenario, request, inversion.seen)
     return {
-        "request": _request(log, request, scenario) | {"passed_by": int(inversion.bypasses[request])},
+        "request": _request(log, request, scenario)
+        | {
+            "passed_by": int(inversion.bypasses[request]),
+            "order_inversions": int(inversion.order_inversions[request]),
+            "eviction_inversions": int(inversion.eviction_inversions[request]),
+        },
         "policy": log.policy,
         "wait_s": seconds(inversion.wait_ps[request]),
         "causes": causes(inversion, request),
         "quantum": _quantum(inversion, request),
         "blame": blame_list(inversion, request),
         "intervals": intervals(inversion, request),
+        "execution": {
+            "running_s": seconds(inside.running_ps[request]),
+            "inversion_s": seconds(inside.inversion_ps[request]),
+        },
+        "bound": {
+            "kind": bound.kind,
+            "bound_s": None if bound.bound_ps is None else seconds(bound.bound_ps),
+            "text": bound.text,
+        },
+        "events": events(inversion, request),
         "counterfactual": _counterfactual(log, inversion, request, scenario, simulate),
         "annotation": annotation(inversion, request, after_ps),
     }
@@ -119,10 +142,10 @@ def intervals(inversion: Inversion, request: int) -> list[dict[str, Any]]:
     rows, ids = moments(inversion, request), inversion.seen.log.requests.ids
     found = []
     for row in range(len(rows.request)):
-        code, resource = int(rows.code[row]), int(rows.resource[row])
+        code, resource, slot = int(rows.code[row]), int(rows.resource[row]), int(rows.slot[row])
         who = []
         if code < LEGITIMATE:
-            who = holders(inversion.seen, int(rows.wait[row]), int(rows.slot[row]), resource)[:CULPRITS]
+            who = holders(inversion.seen, int(rows.wait[row]), slot, resource)[:CULPRITS]
         found.append(
             {
                 "from_s": seconds(rows.from_ps[row]),
@@ -132,10 +155,24 @@ def intervals(inversion: Inversion, request: int) -> list[dict[str, Any]]:
                 "needs": int(rows.needs[row]),
                 "free": int(rows.free[row]),
                 "entitled": int(rows.entitled[row]),
+                "rule": rule_of(inversion.seen, int(rows.wait[row]), slot) if code == RESERVED else "",
                 "culprits": [{"id": ids[one], "holds": units} for one, units in who],
             }
         )
     return found
+
+
+def rule_of(seen: Evidence, wait: int, slot: int) -> str:
+    """The rule of the policy that keeps out a request which would fit, by what it was last told."""
+    told, at = seen.log.refusals, int(seen.time.begin_ps[slot])
+    in_front = before_in_queue(seen, wait, slot)
+    for one in (wait, *in_front[:1].tolist()):
+        mine = (told.request == seen.waits.request[one]) & (told.at_ps <= at)
+        mine &= told.at_ps >= seen.waits.from_ps[one]
+        codes = told.code[np.flatnonzero(mine)]
+        if len(codes) and int(codes[-1]) in RULES:
+            return RULES[int(codes[-1])]
+    return "it stands behind others in the queue" if len(in_front) else "the policy admits nobody now"
 
 
 def _quantum(inversion: Inversion, request: int) -> dict[str, float]:

@@ -37,7 +37,8 @@ def annotation(inversion: Inversion, request: int, after_ps: int) -> list[dict[s
     seen, rows = inversion.seen, list[dict[str, Any]]()
     arrival_ps = int(seen.log.requests.arrival_ps[request])
     if arrival_ps:
-        rows.append(NOTHING | {"at_s": 0.0, "state": NOT_SUBMITTED, "actual_s": seconds(arrival_ps)})
+        early = {"at_s": 0.0, "state": NOT_SUBMITTED}
+        rows.append(early | NOTHING | {"actual_s": seconds(arrival_ps)})
     for wait in np.flatnonzero(seen.waits.request == request).tolist():
         since, until = int(seen.waits.from_ps[wait]), int(seen.waits.to_ps[wait])
         waited = after_ps

@@ -95,7 +95,10 @@ def story(told: Mapping[str, Any]) -> list[str]:
     if request["outcome"] == "refused":
         return [f"{name} was refused on arrival: {request['refusal']}."]
     if not wait:
-        return [f"{name} was admitted the moment it came, at {request['arrival_s']:.2f} s."]
+        return [
+            f"{name} was admitted the moment it came, at {request['arrival_s']:.2f} s.",
+            *_slowed(told["execution"]),
+        ]
     lines = [f"{name} came at {request['arrival_s']:.2f} s and waited {duration(wait)} in all."]
     if request["preemptions"]:
         lines.append(f"It was evicted {count(request['preemptions'], 'time')} and had to come back.")
@@ -113,12 +116,22 @@ def story(told: Mapping[str, Any]) -> list[str]:
         lines.append(_blamed(told["blame"], inverted))
     if request["passed_by"]:
         lines.append(f"{count(request['passed_by'], 'lower request')} went past it while it waited.")
+    lines += [*_slowed(told["execution"]), told["bound"]["text"]]
     replay = told["counterfactual"]
     lines.append(
         f"Played again without overtaking it would have waited {duration(replay['no_bypass_wait_s'])}; "
         f"without any lower request, {duration(replay['no_lower_wait_s'])}."
     )
     return lines
+
+
+def _slowed(inside: Mapping[str, float]) -> list[str]:
+    """What lower requests added to its iterations once it was in, if anything."""
+    added = inside["inversion_s"]
+    if added <= 0:
+        return []
+    share = percent(added / inside["running_s"])
+    return [f"Once in, lower requests made its iterations {duration(added)} longer, {share} of its time."]
 
 
 def _blamed(blame: list[Mapping[str, Any]], inverted: float) -> str:

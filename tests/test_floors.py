@@ -35,7 +35,7 @@ ROWS = (
     (5, "recorded lockstep occupancy waits supply causes evidence shares blame inversion several moments", "numpy"),
     (5, "sums metrics limits remarks eta explain words verdict story audit theory", "numpy scipy"),
     (5, "percentiles service reading fairness waste warmup steady sizing details whole", "numpy"),
-    (5, "execution overtaking residual forecast sweep notes bounds guide chronicle", "numpy"),
+    (5, "execution overtaking residual forecast sweep notes rules drain guide bounds chronicle", "numpy"),
     (6, "experiments", "numpy pandas pyarrow scipy dask distributed"),
     (6, "report", "numpy pandas pyarrow"),
     (6, "bench fuzz", "numpy"),

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from sched import Scenario, blame, causes, simulate, workload
 from sched.blame import BYPASS, DIRECT, GROWTH, KINDS, ExactSums
+from sched.chronicle import events
 from sched.cost import iteration_cost, machine
 from sched.engine import run
-from sched.explain import UnknownRequest, explain
+from sched.explain import UnknownRequest, explain, intervals
 from sched.inversion import CAUSES, Inversion, analyse
 from sched.log import Log
 from sched.metrics import summary
@@ -535,9 +536,69 @@ def test_an_explanation_adds_up_and_says_what_would_have_helped() -> None:
     assert note["state"] == "queued" and note["cause"] == "kv"
     assert [row["id"] for row in note["blockers"]] == ["C", "M1", "M2"]
     assert "nothing bounds how many are" in note["eta_is"]
+    assert told["bound"]["kind"] == "unbounded"
+    assert told["execution"]["running_s"] == pytest.approx(4 * TICK_S)
     sentences = " ".join(story(told))
     assert "7 lower requests share the blame; most of it is of those that were admitted past it." in sentences
     assert "5 lower requests went past it" in sentences
+
+
+@settings(max_examples=60)
+@given(runs())
+def test_a_requests_life_is_told_without_gaps(log: Log) -> None:
+    found = analyse(log)
+    for request in range(len(log.requests.ids)):
+        told = events(found, request)
+        assert told[0]["event"] == "arrival" and told[-1]["event"] == "end"
+        at = told[0]["from_s"]
+        for row in told:
+            assert row["from_s"] == pytest.approx(at, abs=1e-9) and row["to_s"] >= row["from_s"]
+            at = row["to_s"]
+        ended = int(log.ended_ps[request])
+        assert ended < 0 or told[-1]["to_s"] == pytest.approx(ended / PS_PER_S)
+        names = [row["event"] for row in told]
+        assert names.count("eviction") == log.preemptions[request]
+        assert names.count("admission") == (log.stays.request == request).sum()
+        waited = sum(row["to_s"] - row["from_s"] for row in told if row["event"] == "wait")
+        assert waited == pytest.approx(found.wait_ps[request] / PS_PER_S, abs=1e-9)
+
+
+def test_a_life_in_words() -> None:
+    # One token a block, 10 blocks: first come evicts H, admitted last, when both have grown to 5 blocks.
+    log = contended(
+        [{"id": "L", "prompt": 3, "output": 8, "priority": 1}, {"id": "H", "prompt": 3, "output": 8}],
+        "fcfs",
+        block_size=1,
+    )
+    told = [(row["event"], row["text"]) for row in events(analyse(log), of(log, "H"))]
+    assert told == [
+        ("arrival", "came with 3 prompt tokens, to emit 8"),
+        ("admission", "got in beside 1 other, 1 of them lower"),
+        ("prefill", "prefilled 3 tokens in 1 piece; its blocks grew from 0 to 3"),
+        ("decode", "decoded 2 tokens; its blocks grew from 3 to 5"),
+        ("eviction", "evicted for L with 5 computed tokens, while 1 lower request stayed"),
+        ("wait", "waited 0.63 s: kv 0.63 s; lower ones held what it lacked: L 0.63 s"),
+        ("admission", "got in beside 0 others, 0 of them lower"),
+        ("prefill", "prefilled 6 tokens in 1 piece; its blocks grew from 0 to 6"),
+        ("decode", "decoded 4 tokens; its blocks grew from 6 to 10"),
+        ("end", "finished, with 8 tokens emitted"),
+    ]
+
+
+def test_the_rule_that_keeps_somebody_out_is_named() -> None:
+    requests = [{"id": f"r{i}", "prompt": 90, "output": 3 + i} for i in range(3)]
+    requests.append({"id": "late", "arrival_s": 1, "prompt": 90, "output": 1})
+    log = contended(requests, "static")
+    rules = [row["rule"] for row in intervals(analyse(log), of(log, "late"))]
+    assert set(rules) == {"the batch is closed"}
+    requests = [
+        {"id": "L", "prompt": 401, "output": 5, "priority": 2},
+        {"id": "M", "prompt": 201, "output": 5, "priority": 1},
+        {"id": "H", "arrival_s": 50, "prompt": 101, "output": 1},
+    ]
+    log = contended(requests, "rescue", options={"kv": 0.4, "lend": False})
+    rules = [row["rule"] for row in intervals(analyse(log), of(log, "L"))]
+    assert set(rules) == {"what is free is set aside for others"}
 
 
 def test_an_unknown_request_is_refused_in_words() -> None:

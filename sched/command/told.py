@@ -98,8 +98,13 @@ def _notes(summaries: Summaries) -> list[str]:
 
 
 def explanation(told: Mapping[str, Any]) -> str:
-    """The story of one request, then its causes, who is to blame, and its waits in time."""
+    """The story of one request, then its life, its causes, who is to blame, and its waits in time."""
     parts = [f"{told['request']['id']} under {told['policy']}\n" + "\n".join(story(told))]
+    rows = [
+        [row["event"], f"{row['from_s']:.3f} s", f"{row['to_s']:.3f} s", row["text"]]
+        for row in told["events"]
+    ]
+    parts.append(_cut(["event", "from", "to", "what"], rows, last_left=True))
     if told["wait_s"]:
         rows = [
             [name.removesuffix("_s"), duration(s), percent(s / told["wait_s"])]
