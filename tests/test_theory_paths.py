@@ -13,6 +13,8 @@ import pytest
 
 from sched import POLICIES, simulate
 from sched.model import PS_PER_S
+from sched.randomness import stream
+from sched.theory import fluid_rate_per_s
 from sched.theory import parameters as at
 from sched.theory.runs import (
     MANY_SEATS,
@@ -127,7 +129,24 @@ def test_many_levels_with_tiny_quanta_serve_the_least_served(quantum_s: float) -
     # Who has sunk stays in its seat unless somebody above waits, so that it may be a quantum ahead of others.
     if "mlfq" not in POLICIES:
         pytest.skip("this version has no policy mlfq")
-    requests = path(5, "two", 600)
+    requests = path(5, "two", 300)
     settings = {"quanta": [quantum_s] * round(6.0 / quantum_s), "boost_s": 0.0}
     found = time_s(simulate(scene("mlfq", settings, **ONE_SEAT), "mlfq", requests))
     assert found == pytest.approx(mean_s(requests, youngest), abs=quantum_s / (1.0 - at.LOAD))
+
+
+@pytest.mark.parametrize("small", [0.25, 0.5, 0.9])
+def test_who_fills_the_gaps_in_memory_serves_more_and_never_more_than_all_of_it(small: float) -> None:
+    # Two KV units. Behind the head of the line one of them may lie idle; a unit is never given twice.
+    size = 4096
+    one = stream(5, "theory", "classes").uniforms(JOBS) < small
+    output = exponential_tokens(5, JOBS, 1.0, step_s=at.COARSE_S)
+    requests = listed(np.zeros(JOBS, np.int64), output, prompt=np.where(one, 1, size + 1))
+    engine = {"iteration_s": at.COARSE_S, "block_size": size, "kv_blocks": 2} | MANY_SEATS
+    last = {
+        policy: int(simulate(scene(policy, **engine), policy, requests).ended_ps.max())
+        for policy in ("fcfs", "hol", "backfill")
+    }
+    least_ps = int((output * np.where(one, 1, 2)).sum()) * round(at.COARSE_S * PS_PER_S) // 2
+    assert last["fcfs"] == last["hol"] > last["backfill"] >= least_ps
+    assert JOBS * PS_PER_S / last["backfill"] == pytest.approx(fluid_rate_per_s(small, 1.0), rel=0.1)

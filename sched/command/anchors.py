@@ -34,11 +34,9 @@ def anchors(words: Sequence[str]) -> int:
         found = dict(checked())
     else:
         jobs, seeds = number(options.jobs, "jobs", 1000, 10**7), number(options.seeds, "seeds", 2, 1000)
-        if options.write and options.trial is not None:
-            raise ScenarioError("anchors: --write keeps the figures of all trials, so it takes no --trial")
         found = _run(_chosen(options.trial), jobs, seeds)
         if options.write:
-            _write(found, jobs, seeds)
+            _write(found)
     if options.json:
         print_json(_told(found) if options.run else anchor_rows())
     else:
@@ -80,18 +78,20 @@ def _run(names: list[str], jobs: int, seeds: int) -> dict[str, Measured]:
     return {key: measured(key, values[key], jobs) for key in FIGURES if key in values}
 
 
-def _write(found: dict[str, Measured], jobs: int, seeds: int) -> None:
-    """Keep the figures beside the code; the page shows them."""
+def _write(found: dict[str, Measured]) -> None:
+    """Keep these figures beside the code, in place of the same ones of earlier checks."""
 
     def digits(value: float) -> float:
         return float(f"{value:.{DIGITS}g}")
 
-    figures = {
-        key: {"ours": digits(one.ours), "standard_error": digits(one.standard_error)}
-        for key, one in found.items()
+    kept = dict(checked()) | found
+    rows = {
+        key: kept[key]._asdict()
+        | {"ours": digits(kept[key].ours), "standard_error": digits(kept[key].standard_error)}
+        for key in FIGURES
+        if key in kept
     }
-    told = {"jobs": jobs, "seeds": seeds, "figures": figures}
-    CHECKED.write_text(json.dumps(told, allow_nan=False, indent=1) + "\n", encoding="utf-8")
+    CHECKED.write_text(json.dumps(rows, allow_nan=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _told(found: dict[str, Measured]) -> list[dict[str, Any]]:

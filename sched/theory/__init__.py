@@ -106,11 +106,8 @@ def holds(key: str, found: Measured) -> bool:
 @cache
 def checked() -> Mapping[str, Measured]:
     """The figures of the engine that came with this version, by key: those of its last long check."""
-    written = json.loads(CHECKED.read_text(encoding="utf-8"))
-    return {
-        key: Measured(row["ours"], row["standard_error"], written["seeds"], written["jobs"])
-        for key, row in written["figures"].items()
-    }
+    written: dict[str, dict[str, Any]] = json.loads(CHECKED.read_text(encoding="utf-8"))
+    return {key: Measured(**row) for key, row in written.items() if key in FIGURES}
 
 
 def anchor_rows() -> list[dict[str, Any]]:

@@ -70,7 +70,7 @@ def listed(arrival_ps: Ints, output: Ints, prompt: Ints | int = 1, level: Ints |
     levels = np.broadcast_to(np.asarray(level, np.int64), count).copy()
     never = np.full(count, NEVER, np.int64)
     return RequestList(
-        ids=tuple(map(str, range(count))),
+        ids=tuple(f"{number:07}" for number in range(count)),  # in order also where ties go by id
         arrival_ps=arrival_ps,
         prompt_tokens=np.broadcast_to(np.asarray(prompt, np.int64), count).copy(),
         output_tokens=output,

@@ -38,7 +38,11 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """`run(seed, requests)` gives the figures, under these policies; `quick`: seeds of it in `make test`."""
+    """`run(seed, requests)` gives the figures, under these policies.
+
+    `quick` is how many seeds of it `make test` takes: fewer where a run is slow or a law exact, and none
+    where another trial says the same. `make theory` takes ten of all.
+    """
 
     run: Callable[[int, int], Figures]
     policies: tuple[str, ...] = ("fcfs",)
@@ -213,22 +217,22 @@ TRIALS: dict[str, Trial] = {
     "two sizes": Trial(partial(_of_law, key="mg1.wait", law=at.TWO_SIZES)),
     "two classes": Trial(partial(_two_classes, policy="priority"), ("priority",)),
     "two classes, first come": Trial(partial(_two_classes, policy="fcfs"), quick=0),
-    "preemptive": Trial(_preemptive, ("preemptive",)),
+    "preemptive": Trial(_preemptive, ("preemptive",), quick=4),
     "shortest first": Trial(_sjf, ("sjf",)),
-    "feedback levels": Trial(_feedback, ("mlfq",)),
+    "feedback levels": Trial(_feedback, ("mlfq",), quick=4),
     "processor sharing": Trial(_sharing),
     "pooling": Trial(_pooling),
     "bursty arrivals": Trial(_bursty),
-    "few places": Trial(_lost, ("shed",)),
+    "few places": Trial(_lost, ("shed",), quick=4),
     "shot noise": Trial(_occupancy),
     "full cache": Trial(_full_cache, quick=3),
     "identities": Trial(differences, POLICIES_OF_IDENTITIES, quick=2),
     **{
-        f"least remaining at {load:g}": Trial(partial(_srpt, load=load), ("srpt",), 10 * (load == at.LOAD))
+        f"least remaining at {load:g}": Trial(partial(_srpt, load=load), ("srpt",), 4 * (load == at.LOAD))
         for load in at.SRPT_LOADS
     },
     **{
-        f"head of line at {share:g}": Trial(partial(_head_of_line, small=share), quick=10 * (share == 0.9))
+        f"head of line at {share:g}": Trial(partial(_head_of_line, small=share), quick=4 * (share == 0.9))
         for share in at.SMALL_SHARES
     },
     **{
