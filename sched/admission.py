@@ -62,7 +62,7 @@ def _pass_lines(batch: Batch) -> None:
 def _scan(batch: Batch) -> None:
     """Admit in order, passing over whoever does not fit, at most `skip_limit` times past anyone."""
     limit = batch.policy.skip_limit
-    if batch.chooses and batch.waiting:
+    if batch.chooses and batch.waiting and batch.budget > 0:
         batch.policy.choosing(batch.queue.tenants())  # type: ignore[union-attr]
     passed_over: list[Bucket] = []
     for bucket in _buckets(batch):
