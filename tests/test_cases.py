@@ -37,8 +37,9 @@ IN_PART = {
     "KV-18": "a holder can always be evicted, so the two never block each other; the nearest that cannot end "
     "is a memory too small for one, and it is named",
     "PRI-08": "an eviction for a waiting request stops as soon as it fits; nothing here evicts more",
+    "SYS-11": "each list of requests is a run of its own; no command plays several and shows their range yet",
 }
-"""Cases whose sound side holds and whose broken one this engine cannot have, and why."""
+"""Cases that hold but for this: mostly a broken side that the engine cannot have."""
 
 
 @dataclass(frozen=True, eq=False)
