@@ -5,6 +5,7 @@ from typing import Any
 
 from sched.model import Pool, Request, Setting
 from sched.policies.base import Policy, Rank, Scene
+from sched.policies.usage import PASS
 
 
 class Quota(Policy):
@@ -20,9 +21,9 @@ class Quota(Policy):
     settings = (
         Setting("mode", "strict", "Unused shares", "strict: they stay idle; borrow: others may use them, and"
                 " the owner has them back as the loans end.", choices=("strict", "borrow")),
+        PASS,
     )  # fmt: skip
     fair = counts_holdings = True
-    misfit = "pass"
 
     def __init__(self, options: Any, scene: Scene) -> None:
         super().__init__(options, scene)
