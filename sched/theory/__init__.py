@@ -120,13 +120,16 @@ def anchor_rows() -> list[dict[str, Any]]:
         {
             **{"number": anchor.number, "key": anchor.key, "title": anchor.title, "formula": anchor.formula},
             **{"point": anchor.point, "setting": anchor.setting, "source": anchor.source},
-            **{"kind": anchor.kind, "figures": [_row(figure) for figure in anchor.figures]},
+            **{"kind": anchor.kind, "figures": [dict(_row(figure.key)) for figure in anchor.figures]},
         }
         for anchor in ANCHORS
     ]
 
 
-def _row(figure: Figure) -> dict[str, Any]:
+@cache
+def _row(key: str) -> Mapping[str, Any]:
+    """One figure of the table, worked out once."""
+    figure = FIGURES[key][1]
     found = checked().get(figure.key)
     return {
         **{"key": figure.key, "what": figure.what, "unit": figure.unit, "sense": figure.sense},
