@@ -104,19 +104,19 @@ class Books:
         if self.by_peak:
             return self.kv_blocks - self.promised
         if self.pool:
-            return len(self.pool.free)
+            return self.pool.free()
         return self.kv_blocks - self.explicit_held - self.straight_held
 
     def used(self) -> int:
         """Blocks that somebody holds after this iteration's grants."""
         if self.pool:
-            return self.machine.kv_blocks - len(self.pool.free)
+            return self.machine.kv_blocks - self.pool.free()
         return self.explicit_held + self.straight_held
 
     def used_before(self, iteration: int) -> int:
         """Blocks held before this iteration's grants."""
         if self.pool:
-            return self.machine.kv_blocks - len(self.pool.free)
+            return self.machine.kv_blocks - self.pool.free()
         return self.explicit_held + (self.straight.held(iteration - 1) if self.straight.count else 0)
 
     def hold(self, job: Job, blocks: int) -> None:

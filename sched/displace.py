@@ -54,7 +54,7 @@ def _enough(batch: Batch, job: Job, hits: list[int], holders: list[Job]) -> list
             need, room = need_and_room(batch, job, chosen)
         else:
             need = gate_need(batch, job, piece) - len(hits)
-        need += machine.watermark_blocks if len(batch.running) > len(chosen) else 0
+        need += job.keeps_free + (machine.watermark_blocks if len(batch.running) > len(chosen) else 0)
         if pool:
             need += sum(1 for block in hits if pool.references[block] == gone[block])
         if need <= room and seats > 0:

@@ -16,7 +16,7 @@ def last_that_fits(batch: Batch, last: int) -> int:
     iteration, straight = batch.iteration, batch.straight
     blocks = batch.kv_blocks - batch.explicit_held
     if batch.pool:
-        blocks = len(batch.pool.free) + straight.held(iteration)
+        blocks = batch.pool.free() + straight.held(iteration)
     aside = batch.aside
     if batch.policy.pools is not None and batch.ledger:
         last = _pools_stand_until(batch, batch.ledger, last)

@@ -2,7 +2,7 @@
 needs.
 """
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable
 
 Content = tuple[tuple[Hashable, int], ...]
@@ -85,12 +85,20 @@ class PrefixPool:
 
     def __init__(self, blocks: int, block_size: int) -> None:
         self.block_size = block_size
-        self.free: OrderedDict[int, None] = OrderedDict.fromkeys(range(1, blocks + 1))
-        self.references = [0] * (blocks + 1)
+        # The free queue in three parts: handed back without a name, never used, cached. What was never used is
+        # only counted, so that a pool without a limit takes no memory.
+        self.returned: OrderedDict[int, None] = OrderedDict()
+        self.first_unused, self.unused = 1, blocks
+        self.cached: OrderedDict[int, None] = OrderedDict()
+        self.references: defaultdict[int, int] = defaultdict(int)
         self.chain_of: dict[int, int] = {}
         self.blocks_of: dict[int, dict[int, None]] = {}
         self.names: dict[tuple[int, Content], int] = {}
         self.own_names = 0
+
+    def free(self) -> int:
+        """Blocks that nobody holds, cached ones among them."""
+        return len(self.returned) + self.unused + len(self.cached)
 
     def extend_chain(self, chain: list[int], content: Content, blocks: int, shared: int) -> None:
         """Name the first `blocks` full blocks of a content; `chain` holds those named so far.
@@ -124,18 +132,22 @@ class PrefixPool:
         """Take references on cached blocks."""
         for block in hits:
             if not self.references[block]:
-                del self.free[block]
+                del self.cached[block]
             self.references[block] += 1
 
     def take(self, count: int) -> list[int]:
         """Hand out blocks from the head of the free queue; what they cached is forgotten."""
         taken = []
         for _ in range(count):
-            block, _ = self.free.popitem(last=False)
+            if self.returned:
+                block, _ = self.returned.popitem(last=False)
+            elif self.unused:
+                block = self.first_unused
+                self.first_unused, self.unused = block + 1, self.unused - 1
+            else:
+                block, _ = self.cached.popitem(last=False)
+                del self.blocks_of[self.chain_of.pop(block)][block]
             self.references[block] = 1
-            name = self.chain_of.pop(block, None)
-            if name is not None:
-                del self.blocks_of[name][block]
             taken.append(block)
         return taken
 
@@ -157,12 +169,12 @@ class PrefixPool:
             if self.references[block]:
                 continue
             if block in self.chain_of:
-                self.free[block] = None
+                self.cached[block] = None
             else:
                 unnamed.append(block)
         for block in reversed(unnamed):
-            self.free[block] = None
-            self.free.move_to_end(block, last=False)
+            self.returned[block] = None
+            self.returned.move_to_end(block, last=False)
 
 
 def _cut(content: Content, start: int, stop: int) -> Content:

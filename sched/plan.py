@@ -153,7 +153,7 @@ def _walk(batch: Batch) -> None:
             if want > 0:
                 if batch.pool:
                     batch.grow(batch.pool, job, computed, want)
-                    free = len(batch.pool.free)
+                    free = batch.pool.free()
                 else:
                     free -= need
                 if not job.straight:
@@ -197,9 +197,9 @@ def _guarded_in_walk(batch: Batch, granted: dict[Job, int]) -> int:
 def _evict_in_walk(batch: Batch, victim: Job, grower: Job, granted: int) -> int:
     """Evict for a running request; how many blocks come free."""
     if batch.pool:
-        before = len(batch.pool.free)
+        before = batch.pool.free()
         batch.evict(victim, grower, StayEnd.OUTGROWN)
-        return len(batch.pool.free) - before
+        return batch.pool.free() - before
     held = batch.held_by(victim, granted)
     batch.evict(victim, grower, StayEnd.OUTGROWN)
     return held

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sched import POLICIES, Log, Scenario, simulate
 from sched.jump import iterations_until
 from sched.kv import Decoders, last_true
-from sched.model import NEVER, PS_PER_S, Outcome
+from sched.model import NEVER, PS_PER_S, UNLIMITED_BLOCKS, Outcome
 from sched.scenario import preset
 
 NON_PREEMPTIVE = ("fcfs", "priority", "hol", "backfill", "aging", "vtc")
@@ -338,3 +338,17 @@ def test_evictions_beside_one_who_decodes_are_no_livelock() -> None:
     log = simulate(scenario(requests, "backfill", **engine), "backfill")
     assert log.outcome.tolist() == [Outcome.FINISHED, Outcome.UNFINISHED, Outcome.UNFINISHED]
     assert log.stop_reason.startswith("livelock at ") and log.ended_ps[0] == 1000 * PS_PER_S
+
+
+def test_prefix_caching_without_a_limit_of_memory_lists_no_blocks() -> None:
+    # Two prompts of 40 tokens share their first 32, two blocks; B comes when A has them.
+    prefix = [["system", 32]]
+    requests = [
+        {"id": "A", "prompt": 40, "output": 30, "prefix": prefix},
+        {"id": "B", "prompt": 40, "output": 30, "prefix": prefix, "arrival_s": 2},
+    ]
+    engine = {"hardware": "constant", "iteration_s": 1.0, "enable_prefix_caching": True}
+    log = simulate(Scenario.model_validate({"engine": engine, "requests": requests}), "fcfs")
+    assert log.machine.kv_blocks == UNLIMITED_BLOCKS
+    assert log.stays.hit_tokens.tolist() == [0, 32]
+    assert (log.ended_ps // PS_PER_S).tolist() == [30, 32]
