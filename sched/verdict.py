@@ -10,6 +10,13 @@ from sched.scenario import Scenario, known_policies
 from sched.words import DEEDS, SHARE_WORTH_NAMING, SOME, Run, count, duration, percent
 
 WORTH_A_WORD = 0.005
+NOT_SERVED = {
+    "refused": "refuses",
+    "shed": "sheds",
+    "timed_out": "lets time out",
+    "unfinished": "leaves unfinished",
+}
+"""What may become of a request instead of an answer, and what a policy does to it."""
 
 
 def urgent_class(summary: Mapping[str, Any], scenario: Scenario) -> str | None:
@@ -59,6 +66,8 @@ def verdict(
     ]
     runs.append(Run(f" for their first token at p99{told_goal}"))
     runs += _why(summaries[first], name)
+    if fates := _fates(summaries[first]):
+        runs += [Run(" It "), Run(fates, "bad"), Run(".")]
     if second != first and waits[second] is not None:
         runs += _instead(summaries, name, first, second, titles)
     return runs
@@ -69,7 +78,18 @@ def title(policy: str, titles: Mapping[str, str] | None = None) -> str:
     if titles and policy in titles:
         return titles[policy]
     known = known_policies().get(policy)
-    return known.title.lower() if known else policy
+    return uncapital(known.title) if known else policy
+
+
+def uncapital(name: str) -> str:
+    """A title inside a sentence; what is all capitals stays so: "DRF of the article", "KV caps"."""
+    return name if name[1:2].isupper() else name[:1].lower() + name[1:]
+
+
+def not_served(summary: Mapping[str, Any]) -> int:
+    """Requests of a run that got no full answer, whatever became of them."""
+    found: int = sum(summary["requests"][kind] for kind in NOT_SERVED)
+    return found
 
 
 def _capital(text: str) -> str:
@@ -119,22 +139,52 @@ def _instead(
     """What the other policy brings, and its price."""
     late, goal_late = _late(summaries[second], name), _late(summaries[first], name)
     assert late is not None and goal_late is not None
+    lost = not_served(summaries[second]) - not_served(summaries[first])
     runs = [Run(" "), Run(_capital(title(second, titles)), "strong")]
     if duration(late) == duration(goal_late):
         runs += [Run(" leaves it at "), Run(duration(late), "strong")]
     else:
-        runs += [Run(" brings "), Run(duration(late), "good" if late < goal_late else "bad")]
-    before, after = (summaries[key]["throughput"]["output_tokens_per_s"] for key in (first, second))
-    if not before or after is None:
-        return [*runs, Run(".")]
-    change = after / before - 1
-    if abs(change) < WORTH_A_WORD:
-        price = " at the same throughput"
-    else:
-        price = (
-            f" and costs {percent(-change, 1)} throughput"
-            if change < 0
-            else f" and adds {percent(change, 1)} throughput"
-        )
-    evicted = summaries[second]["preemptions"] - summaries[first]["preemptions"]
-    return [*runs, Run(price + (f" and {count(evicted, 'eviction')}" if evicted > 0 else "") + ".")]
+        tone = "bad" if late > goal_late else "good" if lost <= 0 else "strong"
+        runs += [Run(" brings "), Run(duration(late), tone)]
+    if lost > 0:
+        runs.append(Run(" to those it serves, but "))
+        runs += _turned_away(summaries[first], summaries[second], title(first, titles))
+    return [*runs, Run(_price(summaries[first], summaries[second], lost) + ".")]
+
+
+def _turned_away(before: Mapping[str, Any], after: Mapping[str, Any], other: str) -> list[Run]:
+    """Whom the second policy does not serve, in numbers, beside what the first did with them."""
+    left = not_served(before)
+    who = f", which {other} serves" if not left else f" ({other} does not serve {left:,})"
+    return [Run(_fates(after, before), "bad"), Run(who)]
+
+
+def _fates(summary: Mapping[str, Any], other: Mapping[str, Any] | None = None) -> str:
+    """What became of those without a full answer: "refuses 6 of 240 requests"; where `other` has fewer."""
+    of, parts = count(summary["requests"]["arrived"], "request"), list[str]()
+    for kind, verb in NOT_SERVED.items():
+        mine = summary["requests"][kind]
+        if mine > (other["requests"][kind] if other else 0):
+            parts.append(f"{verb} {mine:,}{'' if parts else f' of {of}'}")
+    return " and ".join(parts)
+
+
+def _price(before: Mapping[str, Any], after: Mapping[str, Any], lost: int) -> str:
+    """What it costs or adds. More tokens from fewer requests are no gain, so none is told of."""
+    old, new = (one["throughput"]["output_tokens_per_s"] for one in (before, after))
+    if not old or new is None:
+        return ""
+    change, parts = new / old - 1, [f"serves {count(-lost, 'more request')}"] if lost < 0 else []
+    is_same = abs(change) < WORTH_A_WORD
+    if change < 0 and not is_same:
+        parts.append(f"costs {percent(-change, 1)} throughput")
+    elif lost <= 0 and not is_same:
+        parts.append(f"adds {percent(change, 1)} throughput")
+    evicted = after["preemptions"] - before["preemptions"]
+    if evicted > 0:
+        has_verb = parts and parts[-1].startswith("costs")
+        parts.append(f"{'' if has_verb else 'costs '}{count(evicted, 'eviction')}")
+    told = "".join(f" and {one}" for one in parts)
+    if is_same and not lost:
+        return f" at the same throughput{told}"
+    return f",{told}" if lost > 0 and told else told

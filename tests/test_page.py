@@ -414,6 +414,41 @@ def test_the_verdict_fits_any_name_and_does_not_praise_a_draw() -> None:
     assert "less than 1 % of the waiting is inversion" in told
 
 
+@pytest.mark.parametrize(
+    ("other", "given", "kind", "verb"),
+    [
+        ("isolated", {}, "refused", "refuses"),
+        ("kv_cap", {}, "refused", "refuses"),
+        ("shed", {"shed.max_queue": "2"}, "shed", "sheds"),
+    ],
+)
+def test_who_turns_requests_away_is_not_praised_for_its_throughput(
+    other: str, given: dict[str, str], kind: str, verb: str
+) -> None:
+    scenario = change(preset("noisy-neighbour"), {"policies": f"backfill,{other}", **given})
+    found = {}
+    for key in ("backfill", other):
+        log = simulate(scenario, key)
+        found[key] = summary(log, scenario, analyse(log))
+    turned = found[other]["requests"][kind]
+    assert turned and not found["backfill"]["requests"][kind]
+    told = verdict(found, scenario, "backfill", other)
+    text = "".join(run.text for run in told)
+    said = f"{verb} {turned} of {found[other]['requests']['arrived']} requests"
+    assert f"to those it serves, but {said}, which priority + backfill serves" in text
+    assert "adds" not in text and "same throughput" not in text
+    assert not any(run.tone == "good" for run in told) and any(run == (said, "bad") for run in told)
+    back = "".join(run.text for run in verdict(found, scenario, other, "backfill"))
+    assert f". It {said}." in back and f"serves {turned} more requests" in back
+
+
+def test_a_card_says_how_many_were_not_served_instead_of_a_gain() -> None:
+    cards = component(opened(v="1", policies="backfill,isolated,rescue"), "cards")["cards"]
+    right = {card["key"]: card["right"] for card in cards}
+    assert right["isolated"] == "6 not served"
+    assert all("tokens/s" in right[key] for key in ("backfill", "rescue"))
+
+
 def test_a_link_to_a_stored_trace_opens(monkeypatch: Any, tmp_path: Path) -> None:
     rows = ["TIMESTAMP,ContextTokens,GeneratedTokens"]
     rows += [f"2023-11-16 18:01:{second:02d}.5,{100 * second},9" for second in range(10, 40)]

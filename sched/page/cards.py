@@ -11,6 +11,7 @@ from sched.page.results import Result
 from sched.page.state import Shown, show, shown
 from sched.page.titles import title
 from sched.scenario import known_policies
+from sched.verdict import not_served
 
 NARROW = "\u202f"
 
@@ -57,6 +58,8 @@ def card(now: Shown, runs: dict[str, Result], key: str, name: str) -> dict[str, 
     goal, value = scenario.promise(name).slo.ttft_s, row["ttft_s"]["p99"]
     met = None if goal is None or value is None else value <= goal
     throughput = kept(_throughput(run), None if key == now.a else _throughput(runs[now.a]))
+    if (left := not_served(run.summary)) > (0 if key == now.a else not_served(runs[now.a].summary)):
+        throughput = f"{left:,} not served"
     heading = title(scenario, key)
     words = f"{heading}: {name} p99 time to first token {seconds(value)}"
     if met is not None:
