@@ -105,7 +105,9 @@ def _stays(log: Log) -> Iterator[str]:
     stays, starts = log.stays, log.iteration_start_ps
     order = np.lexsort((stays.iteration, stays.request))
     request, first, end = stays.request[order], stays.iteration[order], stays.end_iteration[order]
-    for row in _where((first >= end) | (first < 0) | (end > log.iterations)):
+    # Where the run stops at a decision, who has just been admitted has stayed for none.
+    none = (first == end) & (stays.end[order] != StayEnd.STILL_RUNNING)
+    for row in _where((first > end) | none | (first < 0) | (end > log.iterations)):
         yield f"{_name(log, int(request[row]))} is in the batch for iterations {first[row]} to {end[row]}"
     again = request[1:] == request[:-1]
     for row in _where(again & (first[1:] < end[:-1])):
@@ -115,7 +117,7 @@ def _stays(log: Log) -> Iterator[str]:
     for row in _where(~is_last & ~evicted):
         yield f"{_name(log, int(request[row]))} came back without having been evicted"
     if len(order):
-        for row in _where(stays.start_ps[order] != starts[np.minimum(first, len(starts) - 1)]):
+        for row in _where((stays.start_ps[order] != np.append(starts, log.end_ps)[first]) & (first < end)):
             at = stays.start_ps[order][row]
             yield f"{_name(log, int(request[row]))} enters at {at} ps, not with its iteration"
         for row in _where(stays.start_ps[order] < log.requests.arrival_ps[request]):

@@ -6,7 +6,6 @@ never added up.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,9 +22,10 @@ from sched.log import Log
 from sched.model import NEVER, PS_PER_S, Outcome, RefusalCode
 from sched.moments import RESOURCE_NAMES, cause_name, holders, moments
 from sched.notes import annotation
-from sched.occupancy import Bools
 from sched.remarks import why_refused
+from sched.replicas import chosen
 from sched.scenario import Scenario
+from sched.several import JoinedInversion
 from sched.sums import seconds
 from sched.supply import LEGITIMATE, QUANTUM, RESERVED
 from sched.waits import waits
@@ -53,6 +53,11 @@ def explain(
     if request_id not in log.requests.ids:
         raise UnknownRequest(f'request "{request_id}": none of the {len(log.requests.ids)} has this id')
     request = log.requests.ids.index(request_id)
+    if isinstance(inversion, JoinedInversion):
+        part, _ = inversion.place_of(request)
+        told = explain(log.replicas[part], inversion.parts[part], request_id, scenario, simulate)
+        # What would have helped is asked of all engines together.
+        return told | {"counterfactual": _counterfactual(log, inversion, request, scenario, simulate)}
     goal = int(log.requests.ttft_goal_ps[request])
     after = scenario.annotate_after_s
     after_ps = round(after * PS_PER_S) if after is not None else max(goal, 0) // 4
@@ -200,7 +205,7 @@ def _counterfactual(
         without = _wait_ps(simulate(changed, policy, log.requests), request)
     others = log.requests.priority <= log.requests.priority[request]
     place = int(others[:request].sum())
-    alone = _wait_ps(simulate(scenario, log.policy, _only(log.requests, others)), place)
+    alone = _wait_ps(simulate(scenario, log.policy, chosen(log.requests, np.flatnonzero(others))), place)
     return {
         "no_bypass_wait_s": seconds(without),
         "no_bypass_is": policy if inversion.bypasses[request] else "as it was: nobody was admitted past it",
@@ -220,15 +225,3 @@ def _wait_ps(log: Log, request: int) -> int:
     found = waits(log)
     mine = found.request == request
     return int((found.to_ps - found.from_ps)[mine].sum())
-
-
-def _only(listed: RequestList, kept: Bools) -> RequestList:
-    """Some of the requests, everything else unchanged."""
-    rows = np.flatnonzero(kept)
-    columns = {
-        name: getattr(listed, name)[rows]
-        for name in RequestList.__dataclass_fields__
-        if isinstance(getattr(listed, name), np.ndarray)
-    }
-    segments = None if listed.segments is None else tuple(listed.segments[row] for row in rows.tolist())
-    return replace(listed, ids=tuple(listed.ids[row] for row in rows.tolist()), segments=segments, **columns)

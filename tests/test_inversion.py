@@ -641,3 +641,19 @@ def test_the_verdict_names_the_mechanism_that_happened(policy: str, words: str) 
     told = "".join(run.text for run in verdict(found, scenario, first=policy, second="hol"))
     assert words in told and told.endswith(".")
     assert log.end_ps < 100 * PS_PER_S
+
+
+@pytest.mark.parametrize(
+    ("policy", "options"), [("isolated", {}), ("kv_cap", {"split": True, "per_request": 300})]
+)
+def test_a_request_is_explained_on_several_engines_and_when_it_was_cut(
+    policy: str, options: dict[str, Any]
+) -> None:
+    log = contended(textbook(6), policy, options=options, kv_blocks=20)
+    found = analyse(log)
+    scenario = Scenario(policies={policy: options})
+    for name in log.requests.ids:
+        told = explain(log, found, name, scenario, simulate_again)
+        assert told["wait_s"] == pytest.approx(found.wait_ps[of(log, name)] / PS_PER_S)
+        assert told["events"][-1]["event"] == "end" and told["counterfactual"]["no_lower_wait_s"] >= 0
+        assert story(told)
