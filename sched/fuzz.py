@@ -106,6 +106,9 @@ def _engine(dice: Dice) -> dict[str, Any]:
         "gate": dice.one_of(["full_prompt", "first_chunk", "peak"]),
         "max_model_len": dice.one_of([0, 0, 0, 50]),
     }
+    # The gates that look ahead count every block as one request's own.
+    if not engine["enable_prefix_caching"] and dice.happens(0.2):
+        engine |= {"gate": dice.one_of(["expected", "lookahead"]), "expected_ratio": dice.share()}
     return engine
 
 
@@ -194,7 +197,7 @@ def check(scenario: Scenario, policy: str) -> list[str]:
         if found:
             return found
         inversion = analyse(log)
-        json.dumps(summary(log, scenario, inversion), allow_nan=False)
+        json.dumps(summary(log, scenario, inversion, in_full=True), allow_nan=False)
         return _sums(log, inversion)
     except ScenarioError:
         return []  # refused in words

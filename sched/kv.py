@@ -85,7 +85,7 @@ class PrefixPool:
 
     def __init__(self, blocks: int, block_size: int) -> None:
         self.block_size = block_size
-        # The free queue in three parts: handed back without a name, never used, cached. What was never used is
+        # The free queue in three parts: handed back unnamed, never used, cached. What was never used is
         # only counted, so that a pool without a limit takes no memory.
         self.returned: OrderedDict[int, None] = OrderedDict()
         self.first_unused, self.unused = 1, blocks

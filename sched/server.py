@@ -42,14 +42,14 @@ class Server(Course):
                 return self._close("")
             if batch.running or batch.waiting:
                 batch.iteration, batch.now_ps = self.iteration, self.now_ps
+                is_last = intake.next_ps == AFTER_ALL and until_ps == inf
+                if is_last and batch.preempted and (reason := goes_round(batch)):
+                    return self._close(reason)
                 running_pass(batch)
                 if batch.foresees and batch.preempted:
                     raise_ratio(batch)
                 if batch.waiting:
                     waiting_pass(batch)
-                is_last = intake.next_ps == AFTER_ALL and until_ps == inf
-                if is_last and batch.preempted and (reason := goes_round(batch)):
-                    return self._close(reason)
                 if batch.pieces:
                     self._step()
                 elif batch.straight.count:
