@@ -19,6 +19,7 @@ from sched.remarks import Notes, note_what_is_missing, note_what_is_odd, note_wh
 from sched.scenario import Scenario
 from sched.several import JoinedInversion
 from sched.sums import exact_dot, exact_sum, five, seconds
+from sched.whole import told
 
 TOP_CULPRITS = 10
 TOP_URGENT = 3
@@ -73,6 +74,8 @@ def summary(
         ]
     elif in_full:
         add_details(found, log, scenario, inversion, counted, makespan_ps, notes)
+    if log.requests.parents:
+        found["whole_requests"] = told(log)
     note_what_is_missing(log, found, notes)
     note_what_is_odd(log, counted, notes)
     return found

@@ -1,11 +1,13 @@
 """Requests as their clients sent them, when a policy has cut some into pieces."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from sched.log import Ints, Log, frozen
 from sched.model import NEVER, Outcome
+from sched.sums import five
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,37 @@ def whole_requests(log: Log) -> WholeRequests:
         ended_ps=_column(ended),
         outcome=_column(outcome),
     )
+
+
+def told(log: Log) -> dict[str, Any]:
+    """Of each class with a request that was cut: how many there are, times to first and last token, seconds.
+
+    A piece's own times stand with its class; these are those of the requests as their clients sent them.
+    """
+    found, listed = whole_requests(log), log.requests
+    classes = [listed.class_names[listed.class_index[row]] for row in _first_rows(log)]
+    figures: dict[str, Any] = {}
+    for name in dict.fromkeys(
+        one for one, pieces in zip(classes, found.pieces.tolist(), strict=True) if pieces > 1
+    ):
+        own = np.array([place for place, one in enumerate(classes) if one == name])
+        first, done = own[found.first_token_ps[own] >= 0], own[found.outcome[own] == Outcome.FINISHED]
+        figures[name] = {
+            "n": len(own),
+            "cut": int((found.pieces[own] > 1).sum()),
+            "ttft_s": five(found.first_token_ps[first] - found.arrival_ps[first]),
+            "e2e_s": five(found.ended_ps[done] - found.arrival_ps[done]),
+        }
+    return figures
+
+
+def _first_rows(log: Log) -> list[int]:
+    """The row of the first piece of each whole request, in their order."""
+    seen: dict[str, int] = {}
+    for row, name in enumerate(log.requests.ids):
+        parent = log.requests.parents[row] if log.requests.parents else ""
+        seen.setdefault(parent or name, row)
+    return list(seen.values())
 
 
 def _column(values: list[int]) -> Ints:

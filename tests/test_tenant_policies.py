@@ -18,7 +18,7 @@ from sched.policies import Scene
 from sched.policies.reserve import Demand, Feedback
 from sched.policies.tenants import charges, stays_smallest
 from sched.scenario import known_policies
-from sched.whole import whole_requests
+from sched.whole import told, whole_requests
 from sched.workload import requests as request_list
 
 MACHINE = Machine(100, 16, 8, 256)
@@ -439,6 +439,9 @@ def test_a_large_request_in_pieces_lets_the_urgent_in_and_takes_longer_itself() 
     found = whole_requests(cut)
     assert found.ids == ("C", "A") and found.pieces.tolist() == [2, 1]
     assert found.ended_ps.tolist() == [8 * S, 3 * S] and whole.ended_ps.tolist() == [4 * S, 6 * S]
+    (only,) = told(cut).values()
+    assert list(told(cut)) == ["batch"]
+    assert (only["n"], only["cut"], only["e2e_s"]["max"], only["ttft_s"]["max"]) == (1, 1, 8.0, 1.0)
     assert found.first_token_ps.tolist() == [1 * S, 2 * S] and found.arrival_ps.tolist() == [0, S]
     assert found.outcome.tolist() == [Outcome.FINISHED] * 2
 
