@@ -52,7 +52,7 @@ class Books:
         self.explicit_held = 0
         self.promised = 0
         self.finishing: list[tuple[int, int, Job]] = []
-        self.aside = policy.set_aside
+        self.aside = self.first_aside = policy.set_aside
         self.urgent_straight = Decoders(machine.block_size)
         self.urgent_running = self.urgent_held = self.urgent_promised = 0
         self.iteration = self.now_ps = self.admissions = self.iteration_ahead = 0

@@ -76,7 +76,7 @@ class Recorder:
             policy=batch.policy.key,
             machine=batch.machine,
             requests=self.requests,
-            set_aside=batch.aside,
+            set_aside=batch.first_aside,
             stop_reason=stop_reason,
             horizon_ps=horizon_ps,
             outcome=outcome,
