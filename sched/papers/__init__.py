@@ -11,13 +11,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from sched.papers import batching, fairness, headroom, memory, urgent
+from sched.papers import batching, fairness, headroom, lengths, memory, prefixes, promised, urgent
 from sched.papers.left_out import LEFT_OUT
 from sched.papers.row import FAILED, NOT_RUN, REPRODUCED, Figure, NotRun, Paper, Row, left_out, row_of
 from sched.scenario import SCHEMA
 
 PAPERS: dict[str, Paper] = {
-    paper.key: paper for part in (fairness, batching, memory, urgent, headroom) for paper in part.PAPERS
+    paper.key: paper
+    for part in (fairness, prefixes, lengths, batching, memory, urgent, headroom, promised)
+    for paper in part.PAPERS
 }
 """Every row that is run, by key, in the order in which they are shown."""
 FILE = Path(__file__).parent / "figures.json"

@@ -17,7 +17,7 @@ from sched.scenario import Scenario
 BUDGETS = (128, 256, 512, 1024, 2048, 4096)
 LONGEST, SEATS = 8192, 128
 STRICT_S, DELAY_S = 0.1, 2.0
-"""Goal for the 99th percentile of the gaps, and for the median wait, of the published capacity."""
+"""Goals that a capacity must keep: for the 99th percentile of the gaps, and for the median wait."""
 SEEDS = (1, 2, 3)
 LOAD_PER_S, CHATS = 1.5, 300
 FINE = 1.02
@@ -25,7 +25,7 @@ FINE = 1.02
 
 
 def chat(rate_per_s: float, budget: int, count: int, *, chunked: bool = True, seed: int = 1) -> Scenario:
-    """Prompts and outputs with the published medians (1,730 and 415) and 90th percentiles (5,696 and 834)."""
+    """Long prompts: medians of 1,730 and 415 tokens, 90th percentiles of 5,696 and 834, before clipping."""
     traffic = {
         "name": "chat",
         "rate_per_s": rate_per_s,
@@ -194,8 +194,8 @@ PAPERS = (
     Paper(
         "sarathi-chunks",
         "Agrawal et al., Sarathi-Serve, OSDI 2024",
-        "chat requests on an A100 with a 7B model (Mistral), goal of 0.1 s for the 99th percentile of the "
-        "gap between tokens; budgets of 512 (strict) and 2,048 (relaxed) tokens",
+        "requests to Mistral-7B on an A100 with a goal for the tail of the gap between tokens; budgets of "
+        "512 (strict) and 2,048 (relaxed) tokens",
         "capacity 2.6 times that of vLLM with whole prompts (3.7 and 5.6 times for larger models)",
         "A whole prompt in one iteration stalls everybody who decodes; a chunk stalls them for the time of "
         "the budget at most. Attention to the cache comes on top, so the gap is longer than the budget's "

@@ -4,24 +4,16 @@ import numpy as np
 
 from sched.log import Ints, Log
 from sched.model import PS_PER_S
-from sched.occupancy import expand
+from sched.occupancy import expand, pieces
+from sched.service import tokens_out
 from sched.sums import exact_sum
 
 
 def emissions(log: Log) -> tuple[Ints, Ints]:
     """Every output token: whose it is and the iteration that made it, in order of request and iteration."""
-    chunks, runs, stays = log.chunks, log.runs, log.stays
-    width = log.iterations + 1
-    key = stays.request * width + stays.iteration
-    order = np.argsort(key)
-    stay = order[np.searchsorted(key[order], chunks.request * width + chunks.iteration, "right") - 1]
-    # The chunk that completes what was known, and every decode after it, makes one token.
-    makes = chunks.before + chunks.tokens >= stays.known_tokens[stay]
-    run, iteration = expand(runs.iteration, runs.count)
-    request = np.concatenate((chunks.request[makes], runs.request[run]))
-    iteration = np.concatenate((chunks.iteration[makes], iteration))
-    order = np.argsort(request * width + iteration)
-    return request[order], iteration[order]
+    out = tokens_out(log, pieces(log))
+    run, iteration = expand(out.iteration, out.count)
+    return out.request[run], iteration
 
 
 def ends_ps(log: Log) -> Ints:
