@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sched.evidence import Evidence
-from sched.forecast import crowd
+from sched.forecast import Rules, crowd
 from sched.inversion import Inversion
 from sched.occupancy import expand
 from sched.policies import POLICIES
@@ -48,14 +48,20 @@ def pace_ps(seen: Evidence, slot: int) -> int:
     return int(begin[slot + 1] - begin[first]) // (slot + 1 - first)
 
 
-def estimate(inversion: Inversion, wait: int, slot: int, lengths: Lengths | None = None) -> Estimate:
-    """The estimate for a wait at the start of a slot; the engine must not stand idle then."""
+def estimate(
+    inversion: Inversion, wait: int, slot: int, lengths: Lengths | None = None, rules: Rules | None = None
+) -> Estimate:
+    """The estimate for a wait at the start of a slot; the engine must not stand idle then.
+
+    Without the run's own `rules` its policy is taken to have the usual settings.
+    """
     seen = inversion.seen
     believed = ClassLengths(seen.log.requests) if lengths is None else lengths
-    there = crowd(seen, wait, slot)
+    policy = POLICIES[seen.log.policy] if rules is None else rules
+    there = crowd(seen, wait, slot, policy)
     count = max(8, min(DRAWS, CELLS // max(1, len(there.request))))
     share = draws(stream(0, "eta", str(wait), str(slot)), count, len(there.request))
-    machine, policy = seen.log.machine, POLICIES[seen.log.policy]
+    machine = seen.log.machine
     prompt = seen.log.requests.prompt_tokens[there.request]
     drawn = believed.totals(there.request, there.emitted, share)
     most = believed.most(there.request, there.emitted)[None, :]

@@ -13,7 +13,9 @@ import numpy as np
 
 from sched.cost import IterationCost
 from sched.evidence import Evidence
+from sched.inversion import Inversion
 from sched.log import Ints, Log
+from sched.several import JoinedInversion
 from sched.sums import exact_sum
 
 
@@ -71,6 +73,18 @@ def execution(seen: Evidence, cost: IterationCost) -> Execution:
     level = seen.levels.of_request[stays.request]
     np.add.at(inverted, stays.request, added[level, end] - added[level, first])
     return Execution(running, inverted)
+
+
+def execution_of(inversion: Inversion, cost: IterationCost) -> Execution:
+    """The same of a whole run, on one engine or on several."""
+    if not isinstance(inversion, JoinedInversion):
+        return execution(inversion.seen, cost)
+    count = len(inversion.bypasses)
+    columns = [np.zeros(count, dtype=np.int64) for _ in range(2)]
+    for own, part in zip(inversion.rows, inversion.parts, strict=True):
+        found = execution(part.seen, cost)
+        columns[0][own], columns[1][own] = found.running_ps, found.inversion_ps
+    return Execution(*columns)
 
 
 def work_by_level(seen: Evidence) -> Work:

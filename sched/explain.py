@@ -24,6 +24,7 @@ from sched.moments import RESOURCE_NAMES, cause_name, holders, moments
 from sched.notes import annotation
 from sched.remarks import why_refused
 from sched.replicas import chosen
+from sched.rules import rules_of
 from sched.scenario import Scenario
 from sched.several import JoinedInversion
 from sched.sums import seconds
@@ -87,7 +88,7 @@ def explain(
         },
         "events": events(inversion, request),
         "counterfactual": _counterfactual(log, inversion, request, scenario, simulate),
-        "annotation": annotation(inversion, request, after_ps),
+        "annotation": annotation(inversion, request, after_ps, rules_of(log, scenario)),
     }
 
 

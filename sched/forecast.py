@@ -8,7 +8,10 @@ from sched.evidence import Evidence
 from sched.log import Ints
 from sched.moments import asked_and_free
 from sched.occupancy import Bools, peak_blocks
-from sched.policies import POLICIES
+from sched.policies.base import Policy
+
+Rules = Policy | type[Policy]
+"""A policy with its settings, or its class for the usual ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +44,11 @@ class Crowd:
     may_displace: bool
 
 
-def crowd(seen: Evidence, wait: int, slot: int) -> Crowd:
+def crowd(seen: Evidence, wait: int, slot: int, policy: Rules) -> Crowd:
     """Everybody who decides when a wait ends, as they stand in a slot in which the engine runs."""
     log, listed, iteration = seen.log, seen.log.requests, int(seen.time.iteration[slot])
     assert iteration >= 0
-    machine, policy = log.machine, POLICIES[log.policy]
+    machine = log.machine
     now = seen.held.take((seen.held.iteration <= iteration) & (seen.held.end > iteration))
     done = now.before + np.minimum(iteration - now.iteration, now.count) * now.step
     known = log.stays.known_tokens[now.stay]
@@ -68,6 +71,8 @@ def crowd(seen: Evidence, wait: int, slot: int) -> Crowd:
     first = (priority[request] < priority[mine]) | (
         (priority[request] == priority[mine]) & (listed.arrival_ps[request] < listed.arrival_ps[mine])
     )
+    # A batch that is closed has a limit that the class alone does not tell: the fullest one comes near it.
+    most_seats = int(log.stretches.running.max()) if policy.closed_batch else machine.max_num_seqs
     outgrown = (log.preempted.iteration == iteration).any()
     return Crowd(
         request=request,
@@ -83,7 +88,7 @@ def crowd(seen: Evidence, wait: int, slot: int) -> Crowd:
         mine=int(seen.need[0][wait]),
         tokens=int(seen.need[1][wait]),
         kept=free - entitled,
-        seats=int(log.stretches.running.max()) if policy.closed_batch else machine.max_num_seqs,
+        seats=min(policy.batch_limit or most_seats, machine.max_num_seqs),
         promised=peak_blocks(log)[request],
         may_displace=policy.displaces_for_waiters and not policy.only_loans and bool(outgrown),
     )

@@ -6,11 +6,10 @@ import numpy as np
 
 from sched.eta import estimate, pace_ps
 from sched.evidence import Evidence
-from sched.forecast import crowd
+from sched.forecast import Rules, crowd
 from sched.inversion import Inversion
 from sched.model import PS_PER_S
 from sched.moments import asked_and_free, cause_name, holders
-from sched.policies import POLICIES
 from sched.residual import ClassLengths
 from sched.sums import seconds
 from sched.supply import LEGITIMATE
@@ -29,7 +28,7 @@ NOTHING: dict[str, Any] = {
 }
 
 
-def annotation(inversion: Inversion, request: int, after_ps: int) -> list[dict[str, Any]]:
+def annotation(inversion: Inversion, request: int, after_ps: int, rules: Rules) -> list[dict[str, Any]]:
     """One note a row, in order of time. The first says that it has not come yet, if it came after 0.
 
     Times are seconds from 0; `eta_*` and `actual_s` are seconds from the note. `actual_s` is what came true.
@@ -46,12 +45,12 @@ def annotation(inversion: Inversion, request: int, after_ps: int) -> list[dict[s
             slot = int(np.searchsorted(seen.time.begin_ps, since + waited))
             if slot >= len(seen.time.iteration) or seen.time.begin_ps[slot] >= until:
                 break
-            rows.append(_note(inversion, wait, slot))
+            rows.append(_note(inversion, wait, slot, rules))
             waited = 2 * (int(seen.time.begin_ps[slot]) - since) or PS_PER_S // 10
     return rows
 
 
-def _note(inversion: Inversion, wait: int, slot: int) -> dict[str, Any]:
+def _note(inversion: Inversion, wait: int, slot: int, rules: Rules) -> dict[str, Any]:
     seen = inversion.seen
     at = int(seen.time.begin_ps[slot])
     need, free, entitled = (
@@ -70,19 +69,19 @@ def _note(inversion: Inversion, wait: int, slot: int) -> dict[str, Any]:
         "kv_deficit": max(0, need[0] - entitled[0]),
         "tokens_deficit": max(0, need[1] - entitled[1]),
         "seats_deficit": max(0, need[2] - entitled[2]),
-        "blockers": _blockers(seen, wait, slot, short),
-        **_told(inversion, wait, slot),
+        "blockers": _blockers(seen, wait, slot, short, rules),
+        **_told(inversion, wait, slot, rules),
         "actual_s": seconds(int(seen.waits.to_ps[wait]) - at),
         "bypassed_by": len(seen.passed(wait, at)),
     }
 
 
-def _blockers(seen: Evidence, wait: int, slot: int, resource: int) -> list[dict[str, Any]]:
+def _blockers(seen: Evidence, wait: int, slot: int, resource: int, rules: Rules) -> list[dict[str, Any]]:
     """The lower ones who hold most of what is short, with when each is expected to end."""
     who = holders(seen, wait, slot, resource)[:BLOCKERS]
     if not who:
         return []
-    there, listed = crowd(seen, wait, slot), seen.log.requests
+    there, listed = crowd(seen, wait, slot, rules), seen.log.requests
     half = np.full((1, len(there.request)), 0.5)
     life = (
         listed.prompt_tokens[there.request]
@@ -103,21 +102,21 @@ def _blockers(seen: Evidence, wait: int, slot: int, resource: int) -> list[dict[
     ]
 
 
-def _told(inversion: Inversion, wait: int, slot: int) -> dict[str, Any]:
+def _told(inversion: Inversion, wait: int, slot: int, rules: Rules) -> dict[str, Any]:
     """The estimate in seconds, and what it takes for granted."""
     names = ("eta_p10_s", "eta_p50_s", "eta_p90_s", "eta_cap_s")
     if inversion.seen.time.iteration[slot] < 0:
         return dict.fromkeys(names) | {
             "eta_is": "none: the engine stands idle, so a rule of the policy keeps it out"
         }
-    found = estimate(inversion, wait, slot)
+    found = estimate(inversion, wait, slot, rules=rules)
     times = [None if one is None else seconds(one) for one in found[:4]]
-    return dict(zip(names, times, strict=True)) | {"eta_is": assumption(inversion.seen.log.policy)}
+    return dict(zip(names, times, strict=True)) | {"eta_is": assumption(rules)}
 
 
-def assumption(policy: str) -> str:
+def assumption(rules: Rules) -> str:
     """What every estimate under a policy takes for granted, in words."""
-    rules, words = POLICIES[policy], "an estimate: at the present pace, with lengths like those of its class"
+    words = "an estimate: at the present pace, with lengths like those of its class"
     if rules.misfit == "skip" and rules.skip_limit is None:
         return f"{words}, and nobody else let past it; nothing bounds how many are"
     return f"{words}, and nobody who comes later put before it"

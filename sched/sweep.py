@@ -6,11 +6,10 @@ pace; only who may be in the batch of any draw is looked at.
 
 import numpy as np
 
-from sched.forecast import Crowd
+from sched.forecast import Crowd, Rules
 from sched.log import Ints
 from sched.model import Machine
 from sched.occupancy import Bools, ceil_div
-from sched.policies.base import Policy
 
 MOST_EVENTS = 5000
 """Finishes that are looked at before an estimate is given up."""
@@ -21,7 +20,7 @@ FAR = 2**40
 class Sweep:
     """One crowd with drawn output lengths, `life` = prompt + output tokens of shape (draws, j)."""
 
-    def __init__(self, machine: Machine, policy: type[Policy], there: Crowd, life: Ints) -> None:
+    def __init__(self, machine: Machine, policy: Rules, there: Crowd, life: Ints) -> None:
         self.machine, self.there = machine, there
         self.closed, self.skips = policy.closed_batch, policy.misfit == "skip"
         if machine.max_model_len:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sched import Scenario, simulate
 from sched.cost import IterationCost, iteration_cost
 from sched.evidence import evidence
-from sched.execution import Execution, durations, execution, slowest, work_by_level
+from sched.execution import Execution, durations, execution, execution_of, slowest, work_by_level
+from sched.inversion import analyse
 from sched.log import Log
 from sched.model import Outcome
 from sched.overtaking import eviction_inversions, order_inversions
@@ -39,7 +40,8 @@ def runs(draw: Any) -> Run:
         drain_s=draw(st.sampled_from([0.0, 90.0])),
     )
     policy = draw(st.sampled_from(sorted(scenario.policies)))
-    return simulate(scenario, policy), iteration_cost(scenario)
+    log = simulate(scenario, policy)
+    return draw(st.sampled_from(log.replicas or (log,))), iteration_cost(scenario)
 
 
 def pieces_by_iteration(log: Log) -> list[dict[int, Piece]]:
@@ -188,3 +190,24 @@ def test_in_order_of_arrival_nobody_is_overtaken_by_his_class(policy: str) -> No
     requests = [{"id": f"r{i}", "arrival_s": i / 7, "prompt": 20 + i, "output": 5} for i in range(30)]
     log, _ = told(requests, policy, max_num_seqs=3)
     assert not order_inversions(log).any()
+
+
+def test_on_several_engines_each_request_is_slowed_by_those_of_its_own() -> None:
+    requests = [
+        {"id": f"{name}{i}", "prompt": 20, "output": 5 + i, "priority": level, "arrival_s": i}
+        for level, name in enumerate("HLM")
+        for i in range(4)
+    ]
+    scenario = Scenario(duration_s=100.0, engine={"hardware": "affine"}, requests=requests)
+    cost, log = iteration_cost(scenario), simulate(scenario, "isolated")
+    found = execution_of(analyse(log), cost)
+    for own, part in zip(log.rows, log.replicas, strict=True):
+        alone = execution(evidence(part), cost)
+        assert (found.inversion_ps[own] == alone.inversion_ps).all()
+        assert (found.running_ps[own] == alone.running_ps).all()
+    assert not found.inversion_ps[log.requests.priority == 0].any()
+    assert found.inversion_ps[log.requests.priority == 1].any()
+    one = simulate(scenario, "priority")
+    again = execution_of(analyse(one), cost)
+    assert (again.inversion_ps == execution(evidence(one), cost).inversion_ps).all()
+    assert again.inversion_ps[one.requests.priority == 0].any()

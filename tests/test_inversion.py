@@ -546,6 +546,7 @@ def test_an_explanation_adds_up_and_says_what_would_have_helped() -> None:
 @settings(max_examples=60)
 @given(runs())
 def test_a_requests_life_is_told_without_gaps(log: Log) -> None:
+    log = (log.replicas or (log,))[0]
     found = analyse(log)
     for request in range(len(log.requests.ids)):
         told = events(found, request)

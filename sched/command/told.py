@@ -121,7 +121,35 @@ def explanation(told: Mapping[str, Any]) -> str:
     if told["intervals"]:
         heads = ["cause", "from", "to", "needs", "free", "may take", "held by"]
         parts.append(_cut(heads, _moments(told), last_left=True))
+    notes = [row for row in told["annotation"] if row["waited_s"] is not None]
+    if notes:
+        heads = [
+            "told at",
+            "state",
+            "waited",
+            "cause",
+            "lacks",
+            "who holds it",
+            "fits in",
+            "10 to 90 %",
+            "passed by",
+        ]
+        parts.append(_cut(heads, [_note(row) for row in notes], left=2))
+        parts.append(f"Each time is {notes[-1]['eta_is']}.")
     return "\n\n".join(parts)
+
+
+def _note(row: Mapping[str, Any]) -> list[str]:
+    """What the request was told while it waited."""
+    short = {"block": "kv_deficit", "token": "tokens_deficit", "seat": "seats_deficit"}
+    lacks = [count(row[key], noun) for noun, key in short.items() if row[key]]
+    held = [f"{one['id']} ({one['holds']:,})" for one in row["blockers"]]
+    low, middle, high = (row[f"eta_p{part}_s"] for part in (10, 50, 90))
+    return [
+        *(f"{row['at_s']:.3f} s", row["state"], duration(row["waited_s"]), row["cause"]),
+        *(", ".join(lacks) or "nothing", ", ".join(held)),
+        *(time_text(middle), f"{time_text(low)} to {time_text(high)}", number_text(row["bypassed_by"])),
+    ]
 
 
 def _moments(told: Mapping[str, Any]) -> list[list[str]]:
