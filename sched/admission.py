@@ -81,7 +81,7 @@ def _scan(batch: Batch) -> None:
                     _pass(passed)
                 _pass(blocked)
                 bucket.refresh()
-                if batch.policy.fair or batch.chooses:
+                if batch.order_moves:
                     return _scan(batch)
             elif batch.refusal == RefusalCode.SEATS:
                 return
@@ -163,7 +163,9 @@ def _fits(batch: Batch, job: Job, hits: list[int]) -> int:
         need += batch.watermark_blocks
     if need > room - closed_blocks:
         code = RefusalCode.KV if need > room else RefusalCode.RESERVED
-        return _refuse(batch, job, code, need, room, room - closed_blocks)
+        _refuse(batch, job, code, need, room, room - closed_blocks)
+        batch.refused_need = own
+        return 0
     if batch.policy.pools is not None and over_pool(batch, job, own):
         return _refuse(batch, job, RefusalCode.HELD, need, room, 0)
     return want

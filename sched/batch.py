@@ -126,7 +126,7 @@ class Batch(Books):
             if job.urgent:
                 self.urgent_held -= job.held
         if self.ledger:
-            self.ledger.left(job, end, unheard)
+            self.ledger.left(job, end, at_ps, unheard)
         if job.preemptions:
             job.recomputed += max(0, min(job.high, job.computed) - job.hit)
         if job.computed > job.high:

@@ -32,6 +32,8 @@ class Books:
         self.foresees = machine.gate in ("expected", "lookahead")
         self.caps = policy.pools is not None or overrides(policy, "holds_back")
         self.chooses = overrides(policy, "choosing")
+        # Whoever enters changes what is thought of those who still wait.
+        self.order_moves = policy.fair or self.chooses or policy.counts_holdings or policy.reads_cache
         self.ratio = machine.expected_ratio
         self.by_rank, self.fair, self.scans = policy.running_by_rank, policy.fair, policy.misfit == "skip"
         self.swaps, self.queue_told = policy.swaps, overrides(policy, "queued", "unqueued", "drained")

@@ -56,6 +56,72 @@ class MovingQueue:
         )
 
 
+class StepQueue(MovingQueue):
+    """A rank that changes only at the moments that its policy names: O(log n).
+
+    Whoever joins, or whose moment has come, is ranked when the head is next asked for.
+    """
+
+    def __init__(self, policy: Policy, standing: StandingOf) -> None:
+        super().__init__(policy, standing)
+        self.ranks: dict[Job, Rank | None] = {}
+        self.heap: list[tuple[Rank, Job]] = []
+        self.unranked: list[Job] = []
+        self.moments: list[tuple[int, Rank, Job]] = []
+
+    def __len__(self) -> int:
+        return len(self.ranks)
+
+    def push(self, waiter: Job) -> None:
+        """To be ranked."""
+        self.ranks[waiter] = None
+        self.unranked.append(waiter)
+
+    def rerank(self) -> None:
+        """The policy's timer has changed what it thinks of everybody."""
+        self.unranked, self.heap, self.moments = list(self.ranks), [], []
+
+    def take(self, waiter: Job) -> None:
+        """Remove one; what the heaps still say of it no longer counts."""
+        del self.ranks[waiter]
+
+    def _settle(self, now_ps: int) -> None:
+        """Rank whoever has no rank for this moment."""
+        while self.moments and self.moments[0][0] <= now_ps:
+            _, rank, waiter = heapq.heappop(self.moments)
+            if self.ranks.get(waiter) == rank:
+                self.unranked.append(waiter)
+        for waiter in self.unranked:
+            if waiter not in self.ranks:
+                continue
+            standing = self.standing(waiter)
+            rank = self.ranks[waiter] = self.policy.rank(waiter.request, standing)
+            heapq.heappush(self.heap, (rank, waiter))
+            moment = self.policy.stands_until_ps(waiter.request, standing)
+            if moment is not None:
+                heapq.heappush(self.moments, (moment, rank, waiter))
+        self.unranked.clear()
+
+    def head(self, now_ps: int) -> Job:
+        """Who is next; the queue is not empty."""
+        self._settle(now_ps)
+        while self.ranks.get(self.heap[0][1]) != self.heap[0][0]:
+            heapq.heappop(self.heap)
+        return self.heap[0][1]
+
+    def in_order(self, now_ps: int) -> Iterator[Job]:
+        """All of them, first first."""
+        self._settle(now_ps)
+        return (waiter for _, waiter in sorted((rank, waiter) for waiter, rank in self.ranks.items()))
+
+    def stands_until_ps(self, now_ps: int) -> int | None:
+        """When the order may next change by the clock alone."""
+        self._settle(now_ps)
+        while self.moments and self.ranks.get(self.moments[0][2]) != self.moments[0][1]:
+            heapq.heappop(self.moments)
+        return self.moments[0][0] if self.moments else None
+
+
 class FairQueue:
     """One queue a tenant by rank; the tenant with the smallest counter is next. O(tenants)."""
 

@@ -16,12 +16,13 @@ def displace_for(batch: Batch, job: Job, hits: list[int]) -> bool:
     want = job.known - job.hit
     if not batch.machine.enable_chunked_prefill and min(batch.threshold or want, want) > batch.budget:
         return False  # No eviction gives it the tokens that it needs at once.
-    displaces = batch.policy.displaces
+    displaces, reaches = batch.policy.displaces, batch.policy.reaches
     request, waiting, standing = job.request, batch.standing(job), batch.standing
     keyed = [
         (key, holder)
         for holder in batch.running
-        if (key := displaces(request, waiting, holder.request, standing(holder))) is not None
+        if reaches(request, holder.request)
+        and (key := displaces(request, waiting, holder.request, standing(holder))) is not None
     ]
     keyed.sort(key=lambda pair: pair[0], reverse=True)
     chosen = _enough(batch, job, hits, [holder for _, holder in keyed]) if keyed else None

@@ -106,7 +106,7 @@ class Ledger:
         if self.turns:
             self.plan_turn(job, self.batch.standing(job).now_ps)
 
-    def left(self, job: Job, end: StayEnd, unheard: int) -> None:
+    def left(self, job: Job, end: StayEnd, at_ps: int, unheard: int) -> None:
         """A request leaves; it is explicit by now. `unheard` tokens came out after its client had gone."""
         policy, tenant, standing = self.policy, job.request.tenant, self.batch.standing(job)
         if self.by_tenant:
@@ -114,7 +114,8 @@ class Ledger:
             self.promised[tenant] -= job.peak
         if self.works:
             self.work -= self.work_of.pop(job.ordinal)
-        policy.left(job.request, standing._replace(emitted_tokens=standing.emitted_tokens - unheard), end)
+        emitted = standing.emitted_tokens - unheard
+        policy.left(job.request, standing._replace(now_ps=at_ps, emitted_tokens=emitted), end)
 
     def went_straight(self, job: Job) -> None:
         """A request decodes straight from now on."""

@@ -6,6 +6,7 @@ from heapq import heappop
 from math import inf
 
 from sched.admission import opens_ps, waiting_pass
+from sched.choosing import StepQueue
 from sched.course import Course
 from sched.foresight import raise_ratio
 from sched.intake import AFTER_ALL
@@ -93,7 +94,7 @@ class Server(Course):
         batch, policy, aside = self.batch, self.policy, self.batch.aside
         batch.iteration, batch.now_ps = self.iteration, self.now_ps
         policy.tick(self.now_ps)
-        if isinstance(batch.queue, RankQueue | ScanQueue):
+        if isinstance(batch.queue, RankQueue | ScanQueue | StepQueue):
             batch.queue.rerank()
         if policy.set_aside is not aside:
             batch.aside = policy.set_aside

@@ -44,6 +44,8 @@ class Policy:
     """
     moving = False
     """`rank` is asked anew at each choice; by the clock alone it changes at `order_stands_until_ps`."""
+    steps = False
+    """With `moving`: each rank changes only at its own `stands_until_ps`, which is far cheaper."""
     reads_cache = False
     """`rank` reads `cached_tokens`: the order may change whenever a block does."""
     fair = False
@@ -93,6 +95,10 @@ class Policy:
     def yields(self, request: Request, standing: Standing) -> Rank:
         """Who loses KV when a running request cannot grow: the largest; of equals the longest admitted."""
         return (request.priority, request.arrival_ps)
+
+    def reaches(self, waiter: Request, holder: Request) -> bool:
+        """Whether the waiter could ever evict this holder; false spares the question of `displaces`."""
+        return True
 
     def displaces(self, waiter: Request, waiting: Standing, holder: Request, held: Standing) -> Rank | None:
         """None if the waiter may not evict this holder; else a key, and the largest key goes first."""

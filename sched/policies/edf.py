@@ -24,6 +24,7 @@ class Edf(Policy):
         *PREDICTOR,
         MISFIT,
     )  # fmt: skip
+    steps = True
 
     def __init__(self, options: Any, scene: Scene) -> None:
         super().__init__(options, scene)

@@ -11,6 +11,7 @@ class Levels(Policy):
 
     running_by_rank = True
     displaces_for_waiters = True
+    steps = True
 
     def __init__(self, options: Any, scene: Scene) -> None:
         super().__init__(options, scene)

@@ -28,11 +28,12 @@ class MlfqDrf(Usage, Mlfq):
         HALF_LIFE,
         PASS,
     )
+    steps = False
 
     def __init__(self, options: Any, scene: Scene) -> None:
         super().__init__(options, scene)
         self.running_by_rank = self.displaces_for_waiters = options.preempt
-        self.moving = True
+        self.moving, self.steps = True, False
         self.seen: dict[int, int] = {}
         """The level of each request when it was last ranked, for `line`."""
 

@@ -1,7 +1,9 @@
 """Preemptive priority."""
 
+from typing import Any
+
 from sched.model import Request, Setting, Standing
-from sched.policies.base import MODE, Policy, Rank
+from sched.policies.base import MODE, Policy, Rank, Scene
 
 
 class Preemptive(Policy):
@@ -25,9 +27,14 @@ class Preemptive(Policy):
     running_by_rank = True
     displaces_for_waiters = True
 
+    def __init__(self, options: Any, scene: Scene) -> None:
+        super().__init__(options, scene)
+        self.gap: int = options.gap
+
+    def reaches(self, waiter: Request, holder: Request) -> bool:
+        return holder.priority - waiter.priority > self.gap
+
     def displaces(self, waiter: Request, waiting: Standing, holder: Request, held: Standing) -> Rank | None:
-        if held.preemptions >= self.options.max_preemptions:
-            return None
-        if holder.priority - waiter.priority <= self.options.gap:
+        if held.preemptions >= self.options.max_preemptions or not self.reaches(waiter, holder):
             return None
         return (holder.priority, held.admission)

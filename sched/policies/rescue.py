@@ -21,8 +21,7 @@ class Rescue(Policy):
     settings: ClassVar[tuple[Setting, ...]] = (
         Setting("kv", 0.1, "KV kept for urgent", "Share of the KV blocks.", "of KV", 0, 1, 0.01),
         Setting("tokens", 0.0, "Tokens kept", "Share of the token budget.", "of tokens", 0, 1, 0.05),
-        Setting("slices", None, "Tokens kept by level", "Shares of the budget by priority.",
-                table=True),
+        Setting("slices", None, "Tokens by level", "Shares of the budget by priority.", table=True),
         Setting("seats", 0.0, "Seats kept", "Share of the seats.", "of seats", 0, 1, 0.05),
         Setting("lend", True, "Lend while idle", "Off: strict, lower requests never touch the buffer."),
         Setting("lend_share", 1.0, "Share that is lent", "Of an idle buffer.", "of it", 0, 1, 0.05),
@@ -35,13 +34,13 @@ class Rescue(Policy):
     def __init__(self, options: Any, scene: Scene) -> None:
         super().__init__(options, scene)
         machine = scene.machine
-        level = scene.most_urgent if options.for_priority is None else options.for_priority * scene.sign
-        shares = {int(name) * scene.sign: share for name, share in options.slices.items()}
-        shares = shares or {level: options.tokens}
-        budget = machine.max_num_batched_tokens
-        cut = [(one, round_half_up(share, budget)) for one, share in sorted(shares.items())]
+        level: int = scene.most_urgent if options.for_priority is None else options.for_priority * scene.sign
+        by_level = {int(name) * scene.sign: share for name, share in options.slices.items()}
+        shares = by_level or {level: options.tokens}
+        tokens = machine.max_num_batched_tokens
+        cut = [(one, round_half_up(share, tokens)) for one, share in sorted(shares.items())]
         slices = tuple(cut) if any(tokens for _, tokens in cut) else ()
-        self.displaces_for_waiters = self.only_loans = options.lend
+        self.urgent, self.displaces_for_waiters, self.only_loans = level, options.lend, options.lend
         self.set_aside = SetAside(
             level,
             round_half_up(options.kv, machine.kv_blocks),
@@ -54,7 +53,8 @@ class Rescue(Policy):
         )
         self.running_by_rank = options.tokens > 0 or bool(options.slices)
 
+    def reaches(self, waiter: Request, holder: Request) -> bool:
+        return waiter.priority <= self.urgent < holder.priority
+
     def displaces(self, waiter: Request, waiting: Standing, holder: Request, held: Standing) -> Rank | None:
-        assert self.set_aside
-        urgent = self.set_aside.for_priority
-        return (held.admission,) if waiter.priority <= urgent < holder.priority else None
+        return (held.admission,) if self.reaches(waiter, holder) else None
