@@ -304,7 +304,7 @@ class Engine:
         return min(job.output, limit - job.prompt) if limit else job.output
 
     def alone_ps(self, prompt: int, output: int) -> int:
-        """Time of a request of these lengths alone on the empty engine, which ends it at the longest context."""
+        """Time of a request alone on the empty engine, which ends its output at the longest context."""
         if self.machine.max_model_len:
             output = max(1, min(output, self.machine.max_model_len - prompt))
         if (prompt, output) not in self.alone:
@@ -555,7 +555,7 @@ class Engine:
             if victims is None:
                 blocked.append(job)
                 misfit = self.book.misfit(job)
-                if misfit == "stop" or self.has_no_seat(job, []):
+                if misfit == "stop" or (not self.is_barred(job) and self.has_no_seat(job, [])):
                     return
                 if misfit == "pass":
                     lines.add(self.book.line(job))
@@ -573,6 +573,10 @@ class Engine:
         stay = [other for other in self.running if other not in leave]
         return len(stay) + self.kept_from(job, stay)[1] >= self.machine.max_num_seqs
 
+    def is_barred(self, job: Job) -> bool:
+        """It was evicted in this iteration."""
+        return any(eviction.victim == job.id for eviction in self.record.preempted)
+
     def first_piece(self, job: Job, leave: Sequence[Job]) -> int:
         """Tokens a waiting request would start with; 0 where the budget forbids it."""
         for other in leave:
@@ -585,8 +589,7 @@ class Engine:
 
     def who_must_leave(self, job: Job) -> list[Job] | None:
         """Running requests to evict so that this one can enter, most often none; None when it cannot."""
-        evicted = {eviction.victim for eviction in self.record.preempted}
-        if job.id in evicted or self.first_piece(job, []) == 0 or self.book.holds_back(job):
+        if self.is_barred(job) or self.first_piece(job, []) == 0 or self.book.holds_back(job):
             return None
         candidates = self.book.evictable(job)
         leave: list[Job] = []

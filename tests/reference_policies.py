@@ -594,6 +594,8 @@ class MlfqDrf(Mlfq, Shares):
 
 
 class Quota(Book):
+    line_by_line = True
+
     def __init__(self, engine: Engine) -> None:
         super().__init__(engine)
         names = {*engine.weights, *(job.tenant for job in engine.jobs)}
@@ -629,7 +631,9 @@ class Quota(Book):
         return self.strict and not self.is_within(job)
 
     def misfit(self, job: Job) -> str:
-        return "pass" if self.strict or not self.is_within(job) else "stop"
+        """Who asks for no loan is not passed over."""
+        chosen = super().misfit(job)
+        return "stop" if chosen == "pass" and not self.strict and self.is_within(job) else chosen
 
     def is_capped_out(self, job: Job) -> bool:
         blocks, _, tokens = self.caps[job.tenant]
@@ -662,7 +666,8 @@ class Ceiling(Book):
         return peaks[max(1, int(rank)) - 1] if peaks else 0
 
     def is_capped_out(self, job: Job) -> bool:
-        return self.engine.peak(job) > self.engine.machine.kv_blocks - self.closed_blocks(job)
+        closed = self.closed_blocks(job)
+        return closed > 0 and self.engine.peak(job) > self.engine.machine.kv_blocks - closed
 
 
 class KvCap(Book):

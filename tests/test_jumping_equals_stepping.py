@@ -127,7 +127,10 @@ SETTINGS: dict[str, Settings] = {
         "preempt": st.booleans(),
         "misfit": st.sampled_from(["pass", "pass", "stop", "skip"]),
     },
-    "quota": {"mode": st.sampled_from(["strict", "borrow"])},
+    "quota": {
+        "mode": st.sampled_from(["strict", "borrow"]),
+        "misfit": st.sampled_from(["pass", "pass", "stop", "skip"]),
+    },
     "shed": {
         **PREDICTOR,
         "max_queue": st.sampled_from([None, 0, 1, 3]),
