@@ -60,10 +60,15 @@ def unit_ps(end_ps: int) -> int:
     return FINEST_UNIT_PS * max(1, -(-end_ps // (FINEST_UNIT_PS * (NEVER - 1))))
 
 
+def drawn(log: Log) -> int:
+    """Which of several engines is drawn: the first that has requests."""
+    return next((place for place, part in enumerate(log.replicas) if len(part.requests)), 0)
+
+
 def pack_run(log: Log, inversion: Inversion) -> bytes:
-    """One run of one policy, compressed; of several engines the first that had requests."""
+    """One run of one policy, compressed; of several engines the one that is drawn."""
     if log.replicas and isinstance(inversion, JoinedInversion):
-        place = next((place for place, part in enumerate(log.replicas) if len(part.requests)), 0)
+        place = drawn(log)
         log, inversion = log.replicas[place], inversion.parts[place]
     columns = Columns(unit_ps(end_ps(log)))
     _requests(columns, log)

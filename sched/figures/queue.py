@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sched.log import Log
+from sched.log import Ints, Log
 from sched.model import PS_PER_S
 
 MOST_POINTS = 600
@@ -39,9 +39,25 @@ def queue_figure(logs: Mapping[str, Log], strong: tuple[str, str], is_dark: bool
 DASHES = ("dash", "dot", "dashdot")
 
 
+def waiting_of(log: Log) -> tuple[Ints, Ints]:
+    """When the number of those who wait may change, in picoseconds, and what it is from then on, shape (m,).
+
+    Of several engines it is that of all of them together.
+    """
+    if not log.replicas:
+        return log.stretches.start_ps, log.stretches.waiting
+    parts = [waiting_of(one) for one in log.replicas]
+    start = np.unique(np.concatenate([one for one, _ in parts]))
+    waiting = np.zeros(len(start), dtype=np.int64)
+    for begin, queue in parts:
+        before = np.concatenate(([0], queue))
+        waiting += before[np.searchsorted(begin, start, "right")]
+    return start, waiting
+
+
 def _line(name: str, log: Log, colour: str, strong: bool, place: int) -> dict[str, Any]:
     """The waiting column of the log at no more than MOST_POINTS stretches, the highest of each group kept."""
-    start, waiting = log.stretches.start_ps, log.stretches.waiting
+    start, waiting = waiting_of(log)
     group = np.arange(len(start)) * MOST_POINTS // max(len(start), MOST_POINTS)
     first = np.flatnonzero(np.diff(group, prepend=-1))
     highest = np.maximum.reduceat(waiting, first) if len(first) else waiting

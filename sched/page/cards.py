@@ -9,8 +9,7 @@ import streamlit as st
 from sched.page.component import component
 from sched.page.results import Result
 from sched.page.state import Shown, show, shown
-from sched.page.titles import title
-from sched.scenario import known_policies
+from sched.page.titles import about, title
 from sched.verdict import not_served
 
 NARROW = "\u202f"
@@ -67,7 +66,7 @@ def card(now: Shown, runs: dict[str, Result], key: str, name: str) -> dict[str, 
     return {
         "key": key,
         "title": heading,
-        "help": f"{known_policies()[key].help.partition(chr(10))[0]} The p99 is of {name}.",
+        "help": f"{about(key)} The p99 is of {name}.",
         "value": seconds(value),
         "value_s": value,
         "goal": seconds(goal),

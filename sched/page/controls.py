@@ -1,19 +1,21 @@
 """One control for one value: made from the schema's description of it, the dotted path is its key."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
 
 from sched.external import Knob, field
 from sched.fields import ScenarioError
-from sched.page.state import set_values, shown
-from sched.plain import join_path, value_text
+from sched.page.state import refuse, set_values, shown
+from sched.plain import inline, join_path, read_value, value_text
 from sched.scenario import Scenario, known_policies, preset
 from sched.workload import RequestList
 
 MARKS = ("▲", "●", "■")
+SEVERAL = ("numbers separated by commas", "name = number, separated by commas")
+"""How a list and a table are written."""
 
 
 def value_at(scenario: Scenario, path: tuple[str, ...]) -> Any:
@@ -84,13 +86,18 @@ def nice(value: float) -> float:
 
 
 def _range(knob: Knob, value: float, usual: float) -> tuple[float, float, float]:
-    """Low, high and step of a slider: what the schema allows, no further than four times the usual value."""
+    """Low, high and step of a slider: all that the schema allows of a share, else no further than four times
+    the usual value.
+    """
     step = float(knob.step or 1)
     if not knob.type.startswith("whole"):
         while step > usual / 5 > 0:
             step = round(step / 5, 10)
     low = step if knob.low is None or (knob.low == 1 and step > 1) else float(knob.low)
-    high = min(knob.high if knob.high is not None else math.inf, nice(4 * max(usual, step)))
+    far = math.inf if knob.high is None else knob.high
+    high = (
+        far if knob.high is not None and knob.unit.startswith("of ") else min(far, nice(4 * max(usual, step)))
+    )
     return min(low, value), max(high, value), step
 
 
@@ -101,6 +108,22 @@ def _text(value: Any) -> str:
 def changed(key: str, path: str, turn: Callable[[Any], Any] | None = None) -> None:
     value = st.session_state[key]
     set_values({path: _text(turn(value) if turn else value)})
+
+
+def several_text(value: Any) -> str:
+    """A list or a table of numbers as it is edited: `0.5, 2, 10` or `chat = 2, api = 1`."""
+    if isinstance(value, Mapping):
+        return ", ".join(inline({name: one})[1:-1].replace("=", " = ", 1) for name, one in value.items())
+    return ", ".join(value_text(one) for one in value)
+
+
+def _changed_several(key: str, is_table: bool) -> None:
+    text = st.session_state[key].strip().strip("[]{}")
+    whole = f"{{{text}}}" if is_table else f"[{text}]"
+    if isinstance(read_value(whole), dict if is_table else list):
+        set_values({key: whole})
+    else:
+        refuse(f"{key} = {text}: must be {SEVERAL[is_table]}.")
 
 
 def first_drawn(key: str) -> bool:
@@ -156,7 +179,7 @@ def slider(
 def entry(
     path: tuple[str, ...], label: str | None = None, kind: str | None = None, choices: tuple[str, ...] = ()
 ) -> None:
-    """Any other value: a switch, a choice, a number that may be absent, a text; once in a run.
+    """Any other value: a switch, a choice, a number that may be absent, a list, a text; once in a run.
 
     `choices` are the values of a text that are known.
     """
@@ -174,6 +197,11 @@ def entry(
         st.selectbox(title, choices or knob.choices, **common)
     elif knob.type == "text":
         st.text_input(title, **common)
+    elif knob.type in ("list", "table"):
+        st.session_state[key] = several_text(now)
+        common |= {"on_change": _changed_several, "args": (key, knob.type == "table")}
+        common["help"] = f"{knob.help} Write {SEVERAL[knob.type == 'table']}."
+        st.text_input(title, placeholder="none", **common)
     elif isinstance(now, int | float | None) and ("number" in knob.type):
         cast = int if knob.type.startswith("whole") else float
         st.session_state[key] = None if now is None else cast(now)

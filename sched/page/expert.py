@@ -33,8 +33,7 @@ def expert(scenario: Scenario, look: dict[str, int]) -> None:
         if known_policies()[key].settings:
             with st.expander(known_policies()[key].title, icon=":material/rule_settings:"):
                 for setting in known_policies()[key].settings:
-                    if not setting.table:
-                        entry((key, setting.name))
+                    entry((key, setting.name))
 
 
 def _class(scenario: Scenario, one: Traffic) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from sched.fields import ScenarioError
-from sched.figures.payload import end_ps
+from sched.figures.payload import drawn, end_ps
 from sched.figures.queue import queue_figure
 from sched.model import PS_PER_S
 from sched.page.cards import cards, choose, unbroken
@@ -19,6 +19,7 @@ from sched.page.stage import stage
 from sched.page.state import TABS, Shown, sentence, show, shown, write_address
 from sched.page.titles import in_sentence, plain, title
 from sched.verdict import urgent_class, verdict
+from sched.words import count
 
 MEANING = "Inversion: an urgent request waits for what less urgent ones hold."
 TAB_TITLES = {"inversions": ":material/flag: Inversions", "queue": ":material/show_chart: Queue length"}
@@ -44,10 +45,27 @@ def lab() -> None:
     found = {key: incidents_of(now.scenario, key) for key in dict.fromkeys((now.a, now.b))}
     cards(now, runs, name, sentence_of(now, runs), trust(now, runs, name))
     stage(now, runs, found)
+    for key in found:
+        if several := several_engines(runs[key]):
+            st.caption(f"{title(now.scenario, key)}: {several}")
     for key, run in runs.items():
         if run.log.stop_reason:
             st.warning(plain(f"{title(now.scenario, key)}: {run.log.stop_reason}"))
     _below(now, runs, found, name)
+
+
+def several_engines(run: Result) -> str:
+    """Of a run on several engines, which of them the stage shows; "" of a run on one."""
+    many = len(run.log.replicas)
+    if not many:
+        return ""
+    place = drawn(run.log)
+    own = run.log.replicas[place]
+    requests, blocks = count(len(own.requests), "request"), count(own.machine.kv_blocks, "block")
+    return (
+        f"the stage shows engine {place + 1} of {many}, with {requests} and {blocks}. "
+        "Figures, incidents and queue are those of all engines together."
+    )
 
 
 def _messages() -> None:

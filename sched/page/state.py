@@ -169,8 +169,13 @@ def set_values(texts: Mapping[str, str]) -> None:
         machine(scenario)
         show(with_scenario(now, scenario))
     except ScenarioError as error:
-        st.session_state["touched"] = True
-        st.session_state["refused"] = f"{sentence(error)} It stays as it was."
+        refuse(sentence(error))
+
+
+def refuse(why: str) -> None:
+    """Say in this run why a value is not taken."""
+    st.session_state["touched"] = True
+    st.session_state["refused"] = f"{why} It stays as it was."
 
 
 def sentence(error: ScenarioError) -> str:

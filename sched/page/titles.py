@@ -4,20 +4,27 @@ import re
 
 from sched.cost import machine
 from sched.scenario import Scenario, known_policies
+from sched.verdict import uncapital
 
 
 def title(scenario: Scenario, key: str) -> str:
     """The policy's title, with the size of its buffer where it has one."""
-    name, settings = known_policies()[key].title, scenario.policies.get(key)
+    name, kept = known_policies()[key].title, kept_share(scenario, key)
+    return name if kept is None else f"{name} {percent(kept)}"
+
+
+def kept_share(scenario: Scenario, key: str) -> float | None:
+    """The share of the blocks that a policy keeps; None where it keeps none, or sizes it by itself."""
+    settings = scenario.policies.get(key)
     kept = getattr(settings, "kv", None)
-    return f"{name} {percent(kept)}" if isinstance(kept, float) else name
+    return kept if isinstance(kept, float) and not hasattr(settings, "target_wait_s") else None
 
 
 def in_sentence(scenario: Scenario, key: str) -> str:
     """The policy inside a sentence: "priority + backfill", "a 12 % rescue buffer"."""
-    name, kept = known_policies()[key].title, getattr(scenario.policies.get(key), "kv", None)
-    words = name if name[1:2].isupper() else name[:1].lower() + name[1:]
-    if not isinstance(kept, float):
+    name, kept = known_policies()[key].title, kept_share(scenario, key)
+    words = uncapital(name)
+    if kept is None:
         return words
     return f"{'an' if percent(kept)[0] == '8' else 'a'} {percent(kept)} {words}"
 
@@ -29,14 +36,20 @@ def percent(share: float) -> str:
 
 def subtitle(scenario: Scenario, key: str) -> str:
     """One line about the policy: what it keeps, or the first clause of its help."""
-    settings = scenario.policies.get(key)
-    kept = getattr(settings, "kv", None)
-    if isinstance(kept, float) and machine(scenario).kv_blocks < 2**31:
+    settings, kept = scenario.policies.get(key), kept_share(scenario, key)
+    if kept is not None and machine(scenario).kv_blocks < 2**31:
         blocks = int(kept * machine(scenario).kv_blocks + 0.5)
         lent = getattr(settings, "lend", False)
         return f"{blocks:,} blocks kept for urgent, {'lent while idle' if lent else 'closed to others'}"
-    first = known_policies()[key].help.partition("\n")[0].partition(";")[0].rstrip(".")
-    return first[:1].lower() + first[1:]
+    first = about(key)
+    clause = first.partition(";")[0].rstrip(".")
+    clause = clause if " " in clause else first.rstrip(".")
+    return clause[:1].lower() + clause[1:]
+
+
+def about(key: str) -> str:
+    """What a policy does: the first sentence of its help, on one line."""
+    return " ".join(known_policies()[key].help.partition("\n\n")[0].split())
 
 
 def plain(text: str) -> str:
