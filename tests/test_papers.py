@@ -40,6 +40,7 @@ WRONG: dict[str, dict[str, Any]] = {
     "sarathi-chunks": {"chunked": False},
     "continuous-batching": {"joining": "static"},
     "batch-loss": {"lost_seats": 3},
+    "recompute-or-swap": {"models": dict.fromkeys("ab", ("a100_sxm|llama-3.1-8b|tp1", 5.5))},
     "watermark": {"factor": 0.0},
     "whole-prompt-gate": {"gate": "first_chunk"},
     "priority-needs-contention": {"seats": 2},

@@ -13,14 +13,6 @@ LEFT_OUT = (
         "request without evicting it.",
     ),
     NotRun(
-        "recompute-or-swap",
-        "Kwon et al., vLLM, SOSP 2023",
-        "evicted KV recomputed or copied to the host and back, by block size",
-        "recomputing is never more than 20 % above the latency of swapping; the same for blocks of 16 to 64",
-        "The time of a copy by block size is a property of the copy engine that was measured, not of a "
-        "schedule; what is copied per block is not modelled.",
-    ),
-    NotRun(
         "multi-slo",
         "SLOs-Serve, arXiv 2504.08784; QLM, arXiv 2407.00047",
         "classes with several goals each",
