@@ -36,11 +36,11 @@ def waiting_pass(batch: Batch) -> None:
             return
 
 
-def opens_ps(batch: Batch) -> int:
+def opens_ps(batch: Batch, otherwise: int = 0) -> int:
     """When a batch that is not full is formed all the same: its oldest request has waited long enough."""
     policy = batch.policy
     if not policy.batch_wait_ps or batch.waiting >= batch.seats:
-        return 0
+        return otherwise
     oldest = min(job.request.arrival_ps for job in batch.queue.in_order(batch.now_ps))
     return oldest + policy.batch_wait_ps
 

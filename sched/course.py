@@ -33,6 +33,7 @@ class Course:
         self.horizon_ps: float = inf if horizon_ps == NEVER else horizon_ps
         self.now_ps = self.iteration = self.flying = self.jumps = 0
         self.inbox: list[int] = []
+        self.stuck: tuple[int, int] | None = None
         self.done = False
         self.stop_reason = ""
         # Growth takes cached blocks that a waiter would have shared: a first chunk then begins earlier and is

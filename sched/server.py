@@ -41,7 +41,12 @@ class Server(Course):
                 self._tick()
             if self.now_ps >= self.horizon_ps:
                 return self._close("")
-            if batch.running or batch.waiting:
+            if self.stuck == (intake.next, batch.waiting) and self.now_ps < opens_ps(batch, AFTER_ALL):
+                # What woke the engine concerned a request that had ended: nothing has changed.
+                if not self._wait_for_change(until_ps):
+                    return None
+            elif batch.running or batch.waiting:
+                self.stuck = None
                 batch.iteration, batch.now_ps = self.iteration, self.now_ps
                 is_last = intake.next_ps == AFTER_ALL and until_ps == inf
                 if is_last and batch.preempted and (reason := goes_round(batch)):
@@ -150,6 +155,7 @@ class Server(Course):
         batch, soonest = self.batch, min(self.intake.next_ps, until_ps, self.horizon_ps)
         if self.policy.closed_batch and not batch.running and (opens := opens_ps(batch)) > self.now_ps:
             soonest = min(soonest, opens)
+        self.stuck = (self.intake.next, batch.waiting)
         if soonest < AFTER_ALL:
             self.now_ps = int(soonest)
             return True
