@@ -24,12 +24,11 @@ class Edf(Policy):
         *PREDICTOR,
         MISFIT,
     )  # fmt: skip
-    steps = True
 
     def __init__(self, options: Any, scene: Scene) -> None:
         super().__init__(options, scene)
         self.to_last = options.deadline == "e2e"
-        self.moving = options.relegate
+        self.moving, self.steps = options.relegate, True
 
     def due_ps(self, request: Request) -> int | None:
         """When its first or last token is due; None: it was promised nothing."""
