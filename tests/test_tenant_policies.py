@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sched import POLICIES, Log, Scenario, simulate
 from sched.fields import ScenarioError
+from sched.fuzz import scenario_of_seed
 from sched.model import PS_PER_S, Holding, Machine, Outcome, Request, Standing, StayEnd
 from sched.pieces import pieces_of
 from sched.policies import Scene
@@ -571,9 +572,20 @@ def test_a_self_sizing_buffer_grows_under_urgent_load_and_stays_within_its_bound
     options = {"kv": 0.0, "low": 0.0, "high": 0.6, "lend": False}
     log = run(rows, "auto_rescue", options, kv_blocks=20, max_num_seqs=16)
     kept = [aside.kv_blocks for _, aside in log.asides if aside]
+    assert log.set_aside and log.set_aside.kv_blocks == 0
     assert max(kept) >= 4 and all(0 <= blocks <= 12 for blocks in kept)
     assert all(at % S == 0 for at, _ in log.asides)
     assert sorted(log.outcome.tolist()) == [Outcome.FINISHED] * 60
+
+
+def test_a_jump_does_not_change_how_the_buffer_is_sized() -> None:
+    resized = 0
+    for seed in range(60):
+        random = scenario_of_seed(seed, ["auto_rescue"])
+        jumped, stepped = simulate(random, "auto_rescue"), simulate(random, "auto_rescue", longest_jump=1)
+        assert jumped.asides == stepped.asides, f"seed {seed}"
+        resized += len({aside and aside.kv_blocks for _, aside in jumped.asides}) > 1
+    assert resized > 5
 
 
 def test_a_strict_self_sizing_buffer_refuses_what_its_largest_size_leaves_no_room_for() -> None:

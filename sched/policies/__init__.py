@@ -18,6 +18,7 @@ from sched.policies.inheritance import Inheritance
 from sched.policies.isolated import Isolated
 from sched.policies.kv_cap import KvCap
 from sched.policies.mlfq import Mlfq
+from sched.policies.mlfq_drf import MlfqDrf
 from sched.policies.preemptive import Preemptive
 from sched.policies.priority import Priority
 from sched.policies.quota import Quota
@@ -54,6 +55,7 @@ POLICIES: dict[str, type[Policy]] = {
         Slack,
         Drf,
         ArticleDrf,
+        MlfqDrf,
         Quota,
         Vtc,
         Dlpm,
