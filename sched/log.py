@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sched.model import Machine, SetAside
+from sched.policies.base import Policy
 from sched.workload import RequestList
 
 Ints = NDArray[np.int64]
@@ -155,6 +156,12 @@ class Log:
     """
     rows: tuple[Ints, ...] = ()
     """Of several engines: the places in `requests` of each one's."""
+    rules: Policy | None = field(default=None, repr=False, compare=False)
+    """The policy as the run left it, for its rank. It stays behind where a log is sent."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is sent to another process; rules hold functions, which cannot be."""
+        return self.__dict__ | {"rules": None}
 
     @cached_property
     def iterations(self) -> int:

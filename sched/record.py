@@ -95,6 +95,7 @@ class Recorder:
             jumps=jumps,
             why_refused=self.why_refused,
             asides=tuple(self.asides),
+            rules=batch.policy,
         )
 
     def _per_request(self, count: int, stays: Ints, batch: Batch) -> tuple[Ints, ...]:

@@ -76,7 +76,7 @@ def queue_order(log: Log, found: Waits) -> Ints:
     """The waits in the order in which the policy looks at them, as row numbers.
 
     Exact where the order does not move: by arrival, by (priority, arrival, id), or by a rank of the policy's
-    own where the log carries its rules. A moving order (by the clock, by what others did) is read as
+    own. A moving order (by the clock, by what others did) is read as
     (priority, arrival, id), and fairness among tenants as the arrival. Whoever reads it must not take those
     in front for more urgent: the levels say that. Under a policy that requeues at the front an evicted
     request stands before all others.
@@ -88,9 +88,8 @@ def queue_order(log: Log, found: Waits) -> Ints:
         by_id[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
         tie = by_id[found.request]
     if not goes_by_arrival(log.policy):
-        rules: Policy | None = getattr(log, "rules", None)
-        if rules is not None and has_static_rank(rules):
-            return order_by_rank(log, found, rules)
+        if log.rules is not None and has_static_rank(log.rules):
+            return order_by_rank(log, found, log.rules)
         return np.lexsort((tie, arrival, log.requests.priority[found.request]))
     if not POLICIES[log.policy].requeue_at_front:
         return np.lexsort((found.request, arrival))
@@ -105,8 +104,12 @@ def queue_order(log: Log, found: Waits) -> Ints:
 
 def has_static_rank(rules: Policy) -> bool:
     """Whether the policy has a rank of its own that stays what it was when the wait began."""
-    moves = rules.arrival_order or rules.fair or rules.moving or rules.reads_cache
-    return not moves and overrides(rules, "rank")
+    moves = rules.arrival_order or rules.fair or rules.moving or rules.reads_cache or rules.counts_holdings
+    return (
+        not moves
+        and overrides(rules, "rank")
+        and not overrides(rules, "tick", "turned", "served", "computed")
+    )
 
 
 def order_by_rank(log: Log, found: Waits, rules: Policy) -> Ints:
@@ -138,6 +141,7 @@ def as_seen(listed: RequestList, request: int) -> Request:
         prompt_tokens=int(listed.prompt_tokens[request]),
         ttft_goal_ps=int(listed.ttft_goal_ps[request]),
         e2e_goal_ps=int(listed.e2e_goal_ps[request]),
+        parent=listed.parents[request] if listed.parents else "",
     )
 
 

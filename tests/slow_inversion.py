@@ -6,7 +6,8 @@ from typing import Any
 
 from sched import POLICIES
 from sched.log import Log
-from sched.model import StayEnd
+from sched.model import Standing, StayEnd
+from sched.waits import as_seen, has_static_rank
 
 CAPS = ("kv", "tokens", "seats")
 
@@ -109,12 +110,19 @@ class Slow:
             self.causes[request]["reserved"] += until - since - covered
 
     def order(self, wait: Wait) -> tuple[Any, ...]:
-        listed, request = self.log.requests, wait[0]
+        listed, request, rules = self.log.requests, wait[0], self.log.rules
         key = (int(listed.arrival_ps[request]), request)
         if POLICIES[self.log.policy].requeue_at_front:
             return (-wait[4], *key)
         if POLICIES[self.log.policy].arrival_order or POLICIES[self.log.policy].fair:
             return key
+        if rules is not None and has_static_rank(rules):
+            first = (request, int(listed.arrival_ps[request]))
+            returns = [other for other in self.waits if other[0] == request and other[1] <= wait[1]]
+            returns = [other for other in returns if (other[0], other[1]) != first]
+            emitted = wait[3] - int(listed.prompt_tokens[request])
+            standing = Standing(wait[1], wait[1], emitted, preemptions=len(returns))
+            return tuple(rules.rank(as_seen(listed, request), standing))
         return (int(listed.priority[request]), int(listed.arrival_ps[request]), listed.ids[request])
 
     def need(self, wait: Wait) -> dict[str, int]:
