@@ -81,6 +81,10 @@ class StepQueue(MovingQueue):
         """The policy's timer has changed what it thinks of everybody."""
         self.unranked, self.heap, self.moments = list(self.ranks), [], []
 
+    def tenants(self) -> list[str]:
+        """Tenants with somebody waiting, in no order that matters."""
+        return list(dict.fromkeys(waiter.request.tenant for waiter in self.ranks))
+
     def take(self, waiter: Job) -> None:
         """Remove one; what the heaps still say of it no longer counts."""
         del self.ranks[waiter]
@@ -95,12 +99,16 @@ class StepQueue(MovingQueue):
             if waiter not in self.ranks:
                 continue
             standing = self.standing(waiter)
-            rank = self.ranks[waiter] = self.policy.rank(waiter.request, standing)
-            heapq.heappush(self.heap, (rank, waiter))
+            rank = self.ranks[waiter] = self._enter(waiter, self.policy.rank(waiter.request, standing))
             moment = self.policy.stands_until_ps(waiter.request, standing)
             if moment is not None:
                 heapq.heappush(self.moments, (moment, rank, waiter))
         self.unranked.clear()
+
+    def _enter(self, waiter: Job, rank: Rank) -> Rank:
+        """Into the heap; returns by what the entry is known to be the last one."""
+        heapq.heappush(self.heap, (rank, waiter))
+        return rank
 
     def head(self, now_ps: int) -> Job:
         """Who is next; the queue is not empty."""
@@ -120,6 +128,54 @@ class StepQueue(MovingQueue):
         while self.moments and self.ranks.get(self.moments[0][2]) != self.moments[0][1]:
             heapq.heappop(self.moments)
         return self.moments[0][0] if self.moments else None
+
+
+class LineQueue(StepQueue):
+    """Lines whose order among each other is asked anew at each choice; within a line it is that of arrival.
+
+    Whom a line holds changes only at the moments that the policy names. O(lines) a choice.
+    """
+
+    def __init__(self, policy: Policy, standing: StandingOf) -> None:
+        super().__init__(policy, standing)
+        self.lines: dict[Hashable, list[tuple[Rank, Job]]] = {}
+
+    def rerank(self) -> None:
+        """The policy's timer has changed what it thinks of everybody."""
+        self.lines = {}
+        super().rerank()
+
+    def _enter(self, waiter: Job, rank: Rank) -> Rank:
+        """Into its line, behind those who came before."""
+        line, place = self.policy.line(waiter.request), rank[-2:]
+        heapq.heappush(self.lines.setdefault(line, []), (place, waiter))
+        return (line, *place)
+
+    def _heads(self, passed: set[Hashable]) -> list[Job]:
+        """The first of every line that was not passed over."""
+        found = []
+        for line, heap in list(self.lines.items()):
+            while heap and self.ranks.get(heap[0][1]) != (line, *heap[0][0]):
+                heapq.heappop(heap)
+            if not heap:
+                del self.lines[line]
+            elif line not in passed:
+                found.append(heap[0][1])
+        return found
+
+    def head(self, now_ps: int) -> Job:
+        """Who is next; the queue is not empty."""
+        self._settle(now_ps)
+        return min(self._heads(set()), key=self._rank)
+
+    def head_beside(self, passed: set[Hashable], now_ps: int) -> Job | None:
+        """Who is next of those whose line was not passed over."""
+        self._settle(now_ps)
+        return min(self._heads(passed), key=self._rank, default=None)
+
+    def in_order(self, now_ps: int) -> Iterator[Job]:
+        """All of them, first first."""
+        return iter(sorted(self.ranks, key=self._rank))
 
 
 class FairQueue:

@@ -74,7 +74,7 @@ def scene_of(
     return Scene(
         machine=resolved,
         most_urgent=int(listed.priority.min()) if len(listed.ids) else 0,
-        weights=dict(zip(listed.tenant_names, listed.weights, strict=True)),
+        weights={listed.tenant_names[one]: listed.weights[one] for one in _by_first_arrival(listed)},
         sign=-1 if scenario.urgency == "high_first" else 1,
         peaks={
             int(level): tuple(sorted(blocks[listed.priority == level].tolist()))
@@ -86,6 +86,13 @@ def scene_of(
         iteration_ps=cost.decode_ps(1),
         **belief,
     )
+
+
+def _by_first_arrival(listed: RequestList) -> list[int]:
+    """The tenants in the order of their first requests; those without any last."""
+    found, first = np.unique(listed.tenant_index, return_index=True)
+    came = found[np.argsort(first)].tolist()
+    return came + [one for one in range(len(listed.tenant_names)) if one not in set(came)]
 
 
 def settings_of(scenario: Scenario, policy: str) -> Any:

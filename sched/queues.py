@@ -5,7 +5,7 @@ from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Iterator
 
-from sched.choosing import FairQueue, MovingQueue, StandingOf, StepQueue
+from sched.choosing import FairQueue, LineQueue, MovingQueue, StandingOf, StepQueue
 from sched.job import Job
 from sched.policies.base import Policy, Rank
 
@@ -174,6 +174,8 @@ def queue_for(policy: Policy, standing: StandingOf) -> Queue:
         return ArrivalQueue()
     if policy.fair:
         return FairQueue(policy, standing)
+    if policy.by_line and policy.moving:
+        return LineQueue(policy, standing)
     if policy.steps and policy.moving and policy.misfit != "pass":
         return StepQueue(policy, standing)
     if policy.moving or policy.reads_cache:

@@ -14,7 +14,6 @@ from sched.jump import decision_stands_until, iterations_until, last_that_fits, 
 from sched.ledger import Ledger
 from sched.pace import iteration_of_pieces
 from sched.plan import running_pass
-from sched.policies.base import overrides
 from sched.queues import RankQueue, ScanQueue
 from sched.stops import goes_round, stalled
 
@@ -104,11 +103,10 @@ class Server(Course):
         if policy.set_aside is not aside:
             batch.aside = policy.set_aside
             self.recorder.asides.append((self.now_ps, batch.aside))
-        if batch.by_rank and overrides(policy, "turns_ps"):
+        if batch.ledger and batch.ledger.turns:
             batch.resort(list(batch.running))
-            if batch.ledger:
-                for job in batch.running:
-                    batch.ledger.plan_turn(job, self.now_ps)
+            for job in batch.running:
+                batch.ledger.plan_turn(job, self.now_ps)
 
     def _jump(self, until_ps: float) -> None:
         """As many iterations of straight decoding as nothing can change: to the next finish, shortage or

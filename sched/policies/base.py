@@ -46,6 +46,10 @@ class Policy:
     """`rank` is asked anew at each choice; by the clock alone it changes at `order_stands_until_ps`."""
     steps = False
     """With `moving`: each rank changes only at its own `stands_until_ps`, which is far cheaper."""
+    by_line = False
+    """With `moving`: within a `line` the order is that of arrival, and whom a line holds changes only at
+    `stands_until_ps`; the order of the lines is asked anew at each choice.
+    """
     reads_cache = False
     """`rank` reads `cached_tokens`: the order may change whenever a block does."""
     fair = False

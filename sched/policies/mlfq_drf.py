@@ -32,7 +32,7 @@ class MlfqDrf(Usage, Mlfq):
     def __init__(self, options: Any, scene: Scene) -> None:
         super().__init__(options, scene)
         self.running_by_rank = self.displaces_for_waiters = options.preempt
-        self.moving, self.steps = True, False
+        self.moving = self.by_line = True
         self.seen: dict[int, int] = {}  # the level of each when it was last ranked, for `line`
 
     def rank(self, request: Request, standing: Standing) -> Rank:
