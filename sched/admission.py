@@ -110,6 +110,7 @@ def _buckets(batch: Batch) -> tuple[Bucket, ...]:
 def _enter(batch: Batch, job: Job) -> bool:
     """Admit this request if it fits, or if those whom it may displace make it fit."""
     if job.barred == batch.iteration:
+        batch.refusal, batch.refused_need = RefusalCode.AFTER_PREEMPTION, job.need
         return False
     hits = batch.hits_of(job) if batch.pool else []
     piece = _fits(batch, job, hits)
@@ -158,7 +159,8 @@ def _fits(batch: Batch, job: Job, hits: list[int]) -> int:
         need, room = job.need if batch.whole_prompt else gate_need(batch, job, want), batch.room()
     if hits and batch.pool:
         need += batch.pool.idle(hits) - len(hits)
-    own = need
+    # Looking ahead, the gate's need is the peak of the whole batch.
+    own = job.need if batch.machine.gate == "lookahead" else need
     if batch.watermark_blocks and batch.running:
         need += batch.watermark_blocks
     if need > room - closed_blocks:

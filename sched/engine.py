@@ -91,7 +91,7 @@ def scene_of(
 def _by_first_arrival(listed: RequestList) -> list[int]:
     """The tenants in the order of their first requests; those without any last."""
     found, first = np.unique(listed.tenant_index, return_index=True)
-    came = found[np.argsort(first)].tolist()
+    came: list[int] = found[np.argsort(first)].tolist()
     return came + [one for one in range(len(listed.tenant_names)) if one not in set(came)]
 
 

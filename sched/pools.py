@@ -70,6 +70,4 @@ def over_pool(batch: Books, job: Job, need_blocks: int) -> bool:
     pools, ledger = batch.policy.pools, batch.ledger
     assert pools is not None and ledger
     tenant = job.request.tenant
-    # Looking ahead, the gate's need is the peak of the whole batch.
-    own = job.need if batch.machine.gate == "lookahead" else need_blocks
-    return ledger.holding(tenant).kv_blocks + own > pools[tenant].kv_blocks
+    return ledger.holding(tenant).kv_blocks + need_blocks > pools[tenant].kv_blocks
