@@ -199,7 +199,11 @@ def _uncut(scenario: "Scenario") -> list[tuple[str, str]]:
 
 
 def _unused(scenario: "Scenario") -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+    found = [
+        (f"policies.{key}.tokens", f"policies.{key}.tokens is not used: its slices say what is kept")
+        for key, settings in scenario.policies.items()
+        if getattr(settings, "slices", None) and settings.tokens
+    ]
     if scenario.trace:
         return found
     classes = set(scenario.class_names())

@@ -130,6 +130,11 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         'engine.gate = "expected": this gate counts each request\'s blocks as its own; turn '
         "engine.enable_prefix_caching off, or choose full_prompt, first_chunk or peak",
     ),
+    (
+        {"engine": {"enable_prefix_caching": True}, "policies": {"srpt": {"mode": "swap"}}},
+        'policies.srpt.mode = "swap": swapped KV belongs to one request; turn '
+        "engine.enable_prefix_caching off, or recompute",
+    ),
     ({"engine": {"replicas": 2}}, "engine.replicas = 2: must be at most 1"),
     ({"engine": 5}, "engine = 5: must be a table of settings"),
     (
@@ -223,6 +228,11 @@ NOTED: list[tuple[dict[str, Any], str, str]] = [
     ({**request(), "tenants": {"web": {"weight": 2}}}, "tenants.web", "no request belongs to this tenant"),
     ({**request(), "classes": {"web": {}}}, "classes.web", "no request belongs to this class"),
     (traffic(tenants={"a": 0.6, "b": 0.8}), "traffic.chat.tenants", "scaled to a 0.429, b 0.571"),
+    (
+        {**request(), "policies": {"rescue": {"tokens": 0.1, "slices": {"0": 0.2}}}},
+        "policies.rescue.tokens",
+        "its slices say what is kept",
+    ),
 ]
 
 
