@@ -28,18 +28,23 @@ NOTHING: dict[str, Any] = {
 }
 
 
-def annotation(inversion: Inversion, request: int, after_ps: int, rules: Rules) -> list[dict[str, Any]]:
+def annotation(
+    inversion: Inversion, request: int, after_ps: int, rules: Rules, at_ps: int | None = None
+) -> list[dict[str, Any]]:
     """One note a row, in order of time. The first says that it has not come yet, if it came after 0.
 
     Times are seconds from 0; `eta_*` and `actual_s` are seconds from the note. `actual_s` is what came true.
+    With `at_ps` only the notes of the wait that this moment lies in.
     """
     seen, rows = inversion.seen, list[dict[str, Any]]()
     arrival_ps = int(seen.log.requests.arrival_ps[request])
-    if arrival_ps:
+    if arrival_ps and at_ps is None:
         early = {"at_s": 0.0, "state": NOT_SUBMITTED}
         rows.append(early | NOTHING | {"actual_s": seconds(arrival_ps)})
     for wait in np.flatnonzero(seen.waits.request == request).tolist():
         since, until = int(seen.waits.from_ps[wait]), int(seen.waits.to_ps[wait])
+        if at_ps is not None and not since <= at_ps < until:
+            continue
         waited = after_ps
         for _ in range(ROWS):
             slot = int(np.searchsorted(seen.time.begin_ps, since + waited))

@@ -177,11 +177,15 @@ def slider(
 
 
 def entry(
-    path: tuple[str, ...], label: str | None = None, kind: str | None = None, choices: tuple[str, ...] = ()
+    path: tuple[str, ...],
+    label: str | None = None,
+    kind: str | None = None,
+    choices: tuple[str, ...] = (),
+    absent: str = "none",
 ) -> None:
     """Any other value: a switch, a choice, a number that may be absent, a list, a text; once in a run.
 
-    `choices` are the values of a text that are known.
+    `choices` are the values of a text that are known, `absent` stands where there is no number.
     """
     key = join_path(path)
     if not first_drawn(key):
@@ -212,7 +216,7 @@ def entry(
             min_value=None if knob.low is None else cast(knob.low),
             max_value=None if knob.high is None or knob.high > 2**53 else cast(knob.high),
             step=cast(knob.step or (1 if cast is int else 0.01)),
-            placeholder="none",
+            placeholder=absent,
             format=None if cast is int else "%g",
             **common,
         )

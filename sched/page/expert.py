@@ -19,7 +19,7 @@ HARDWARE = ("constant", "affine", *(str(one["name"]) for one in hardware()))
 def expert(scenario: Scenario, look: dict[str, int]) -> None:
     """Every other value of this scenario, by part."""
     with st.expander("Run", icon=":material/timer:"):
-        for name in ("duration_s", "warmup_s", "drain_s", "urgency", "annotate_after_s"):
+        for name in ("duration_s", "warmup_s", "drain_s", "urgency"):
             entry((name,))
     with st.expander("Engine, all of it", icon=":material/tune:"):
         for knob in reference():

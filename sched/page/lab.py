@@ -18,6 +18,7 @@ from sched.page.sidebar import sidebar
 from sched.page.stage import stage
 from sched.page.state import TABS, Shown, sentence, show, shown, write_address
 from sched.page.titles import in_sentence, plain, title
+from sched.page.told import told
 from sched.verdict import urgent_class, verdict
 from sched.words import count
 
@@ -170,4 +171,5 @@ def _below(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident,
                     queue_figure(logs, strong, st.context.theme.type == "dark"), key="queue_figure"
                 )
             else:
+                told(now, runs[now.a], found[now.a])
                 incidents(now, runs, found, name)

@@ -50,8 +50,8 @@ class Incident:
 
 
 def alone(scenario: Scenario, key: str) -> Scenario:
-    """The scenario with this policy only: what its run depends on."""
-    return scenario.changed(policies={key: scenario.policies[key]})
+    """The scenario with this policy only: what its run depends on. When a wait is told of changes no run."""
+    return scenario.changed(policies={key: scenario.policies[key]}, annotate_after_s=None)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -24,6 +24,8 @@ STYLE = """
 .st-key-heading > :first-child p { display: -webkit-box; -webkit-box-orient: vertical;
   -webkit-line-clamp: 2; overflow: hidden; line-height: 20px; }
 .st-key-heading > :first-child strong { font-size: 17px; }
+.st-key-opened table, .st-key-about table { display: block; overflow-x: auto; }
+.st-key-opened td, .st-key-opened th { white-space: nowrap; }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 3.6rem 16px 2rem; }
   .st-key-heading > :first-child { flex-basis: 100%; }

@@ -12,6 +12,7 @@ from sched.page.controls import MARKS, changed, entry, nice, roles, slider
 from sched.page.expert import expert
 from sched.page.replay import recorded_tenants, replay
 from sched.page.state import Shown, set_values, show, shown, start, with_scenario
+from sched.page.suggested import suggested
 from sched.page.titles import plain
 from sched.plain import join_path
 from sched.scenario import Scenario, known_policies, preset, presets
@@ -143,6 +144,8 @@ def _rescue(scenario: Scenario) -> None:
     off = _missing(scenario, "rescue")
     for name in ("kv", "tokens", "seats"):
         slider(("rescue", name), off=off)
+        if name == "kv":
+            suggested(scenario)
     if off:
         _offer("rescue")
     else:

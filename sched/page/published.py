@@ -1,0 +1,98 @@
+"""Published results on the page: what was published, what we got, and whether it is the same."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from sched.page.titles import plain
+from sched.words import count
+
+SIGNS = {"reproduced": "✓ reproduced", "not reproduced": "✗ not reproduced", "not run": "– not run"}
+ORDER = ("not reproduced", "reproduced", "not run")
+PARTS = {
+    "source": "Source",
+    "setting": "Setting",
+    "published": "Published",
+    "ran": "Run here",
+    "ours": "Ours",
+    "rule": "Accepted if",
+    "why": "Why",
+}
+MOST = 4
+"""So many figures of a row stand in the table."""
+HOW = (
+    "Nothing of ours is typed in: `python -m sched papers --write` runs every row again and keeps what comes "
+    "out. Each row has bounds that were set for it; a row that misses them stays here, with what it missed."
+)
+
+
+@st.cache_resource(show_spinner=False)
+def _rows() -> list[dict[str, Any]]:
+    from sched.papers import (
+        rows_on_file,
+    )  # brings every simulated paper with it; no other view waits for that
+
+    return in_order(rows_on_file())
+
+
+def in_order(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those that did not come out first, those that are not run last."""
+    return sorted(rows, key=lambda row: ORDER.index(row["verdict"]))
+
+
+def tally(rows: Sequence[dict[str, Any]]) -> str:
+    """How many rows there are of each verdict."""
+    found = [row["verdict"] for row in rows]
+    parts = [f"{found.count(one):,} {one}" for one in ORDER if one in found]
+    return f"**{count(len(rows), 'published result')}: {', '.join(parts)}.**"
+
+
+def table(rows: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
+    """One line a row, as columns."""
+    found = {"Verdict": [SIGNS[row["verdict"]] for row in rows]}
+    named = {"source": "Source", "setting": "Setting", "published": "Published", "ours": "Ours", "why": "Why"}
+    return found | {title: [shortened(row[name]) for row in rows] for name, title in named.items()}
+
+
+def shortened(text: str) -> str:
+    """What fits in a cell: of many figures the first, and how many more there are."""
+    first, rest = text.split("; ")[:MOST], text.split("; ")[MOST:]
+    return "; ".join(first) + (f"; and {len(rest)} more below" if rest else "") or "–"
+
+
+def lines(row: dict[str, Any]) -> str:
+    """One row in words."""
+    return "\n".join(f"- **{title}** {listed(row[name])}" for name, title in PARTS.items() if row[name])
+
+
+def listed(text: str) -> str:
+    """A part of a row; one with several figures as a list of them."""
+    pieces = text.split("; ")
+    if len(pieces) < 3:
+        return plain(text)
+    return "\n".join(["", *(f"    - {plain(piece)}" for piece in pieces)])
+
+
+def published() -> None:
+    """The table, and each row in words; those that did not come out stand open."""
+    rows = _rows()
+    st.markdown(f"{tally(rows)} {HOW}")
+    widths = {"Source": 230, "Setting": 260, "Published": 260, "Ours": 300, "Why": 320}
+    st.dataframe(
+        table(rows),
+        key="published",
+        hide_index=True,
+        height="content",
+        row_height=84,
+        column_config={
+            "Verdict": st.column_config.TextColumn(width=130, pinned=True),
+            **{name: st.column_config.TextColumn(width=width) for name, width in widths.items()},
+        },
+    )
+    st.markdown("#### Each result in words")
+    for row in rows:
+        failed = row["verdict"] == "not reproduced"
+        who = row["source"].partition(",")[0]
+        with st.expander(f"{SIGNS[row['verdict']]}. {plain(who)}: {plain(row['setting'])}", expanded=failed):
+            st.markdown(lines(row))

@@ -1,0 +1,166 @@
+"""In words: what the request in focus could have been told while it waited."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from sched.page.cards import NARROW, seconds, unbroken
+from sched.page.controls import MARKS, entry, roles, roles_recorded
+from sched.page.opened import Opened, opened, patience_ps
+from sched.page.results import Incident, Result
+from sched.page.state import Shown
+from sched.page.titles import plain, title
+from sched.words import count
+
+NOUNS = {"kv": "block", "seats": "seat", "tokens": "token"}
+HEADS = (
+    "at",
+    "waited",
+    "asked",
+    "free",
+    "short",
+    "most held by",
+    "passed by",
+    "estimate",
+    "p10 to p90",
+    "came to",
+)
+QUIET = {
+    "reserved": "It would have fitted: a rule of the policy kept it out.",
+    "legitimate": "What is of its level or above took the rest.",
+    "quantum": "The iteration in progress had to end first.",
+}
+"""Said where nothing that lower requests hold was short."""
+
+
+def noun_of(cause: str) -> str:
+    """The unit in which the holders of a note are counted."""
+    return next((noun for name, noun in NOUNS.items() if name in cause.split("+")), "block")
+
+
+def _holder(one: Mapping[str, Any], look: Mapping[str, int], noun: str) -> str:
+    return f"{MARKS[look.get(one['class'], 2)]} {plain(one['id'])} ({count(one['holds'], noun)})"
+
+
+def _lack(note: Mapping[str, Any]) -> str:
+    """What it asked for and what of it was not there."""
+    text = f"it asked for {count(note['kv_asked'], 'KV block')}, {note['kv_free']:,} were free: "
+    short = [
+        (note["kv_deficit"], "block"),
+        (note["tokens_deficit"], "token"),
+        (note["seats_deficit"], "seat"),
+    ]
+    named = [count(many, noun) for many, noun in short if many]
+    return text + (f"{' and '.join(named)} short" if named else "nothing short")
+
+
+def expected(note: Mapping[str, Any]) -> str:
+    """The estimate with its spread: "4.6 s (p10 to p90: 3.2 s to 7.1 s)"."""
+    if note["eta_p50_s"] is None:
+        return ""
+    return f"{seconds(note['eta_p50_s'])} (p10 to p90: {spread(note)})"
+
+
+def spread(note: Mapping[str, Any]) -> str:
+    """Between which times four of five such waits should end."""
+    low, high = note["eta_p10_s"], note["eta_p90_s"]
+    if low is None:
+        return "–"
+    return f"{seconds(low)} to {'never here' if high is None else seconds(high)}"
+
+
+def first_note(note: Mapping[str, Any], look: Mapping[str, int]) -> str:
+    """A note in sentences."""
+    parts = [f"At {note['at_s']:.2f}{NARROW}s, after waiting {seconds(note['waited_s'])}, {_lack(note)}."]
+    if quiet := QUIET.get(note["cause"]):
+        parts.append(quiet)
+    if note["blockers"]:
+        noun = noun_of(note["cause"])
+        parts.append(
+            f"Of lower requests, {', '.join(_holder(one, look, noun) for one in note['blockers'])} held most."
+        )
+    passed = note["bypassed_by"]
+    parts.append(f"{count(passed, 'request')} had passed it." if passed else "Nobody had passed it.")
+    if told := expected(note):
+        parts.append(f"Time to admission, estimated: **{told}**; it came to {seconds(note['actual_s'])}.")
+    else:
+        parts.append(f"No estimate could be made; it came to {seconds(note['actual_s'])}.")
+    return " ".join(parts)
+
+
+def table(notes: Sequence[Mapping[str, Any]]) -> str:
+    """All notes of the wait as a Markdown table: what was promised beside what came."""
+    rows = []
+    for note in notes:
+        first = note["blockers"][0] if note["blockers"] else None
+        cells = [
+            f"{note['at_s']:.2f}{NARROW}s",
+            seconds(note["waited_s"]),
+            f"{note['kv_asked']:,}",
+            f"{note['kv_free']:,}",
+            f"{note['kv_deficit']:,}",
+            f"{plain(first['id'])}, {first['holds']:,}" if first else "–",
+            f"{note['bypassed_by']:,}",
+            "–" if note["eta_p50_s"] is None else seconds(note["eta_p50_s"]),
+            spread(note),
+            seconds(note["actual_s"]),
+        ]
+        rows.append("| " + " | ".join(cells) + " |")
+    rule = "|".join("---" if head == "most held by" else "---:" for head in HEADS)
+    return "\n".join([f"| {' | '.join(HEADS)} |", f"|{rule}|", *rows])
+
+
+def sentences(found: Opened, look: Mapping[str, int]) -> list[str]:
+    """What is told of the wait, one paragraph each."""
+    if found.notes:
+        texts = [first_note(found.notes[0], look)]
+    else:
+        waited, after = seconds(found.waited_s), seconds(found.after_s)
+        texts = [f"It waited {waited} here, not longer than the {after} after which a wait is told of."]
+    texts.append(f"**What bounds it.** {unbroken(plain(found.bound))}")
+    if found.running_s:
+        running, slower = seconds(found.running_s), seconds(found.slower_s)
+        texts.append(
+            f"**Once admitted.** It was in the batch for {running}; lower requests made its iterations "
+            f"**{slower}** longer in all (execution inversion, no part of the wait)."
+        )
+    return texts
+
+
+def told(now: Shown, run: Result, found: tuple[Incident, ...]) -> None:
+    """From how long a wait on it is told of, and what was told of the wait that is opened."""
+    listed = run.log.requests
+    with st.container(horizontal=True, vertical_alignment="bottom", key="told"):
+        with st.container(width=250):
+            entry(("annotate_after_s",), "Tell of waits longer than, s", absent="a quarter of the goal")
+        st.caption(_how_many(now, run, found), width="stretch")
+    if now.focus is None or now.focus not in listed.ids:
+        return
+    look = roles(now.scenario) or roles_recorded(listed)
+    one = listed.ids.index(now.focus)
+    mark = MARKS[look.get(listed.class_names[int(listed.class_index[one])], 1)]
+    with st.container(border=True, key="opened"):
+        st.markdown(f"**{mark} {plain(now.focus)}**, under {title(now.scenario, now.a)}")
+        known = opened(now, run, found)
+        if known is None:
+            st.markdown("It did not wait to be admitted.")
+            return
+        for text in sentences(known, look):
+            st.markdown(text)
+        if known.notes:
+            with st.expander(f"As it went on, {count(len(known.notes), 'note')}"):
+                st.markdown(table(known.notes))
+                st.caption(f"Each time is {plain(known.notes[-1]['eta_is'])}.")
+
+
+def _how_many(now: Shown, run: Result, found: tuple[Incident, ...]) -> str:
+    """How many of the waits in the list are told of."""
+    if not found:
+        return ""
+    ids = run.log.requests.ids
+    late = sum(
+        one.waited_s * 1e12 > patience_ps(now.scenario, run.log, ids.index(one.request)) for one in found
+    )
+    many = f"{late:,} of the {count(len(found), 'incident')} below"
+    return f"{many} waited longer. Show one on the stage to read what its request was told."
