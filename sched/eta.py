@@ -53,11 +53,11 @@ def estimate(
 ) -> Estimate:
     """The estimate for a wait at the start of a slot; the engine must not stand idle then.
 
-    Without the run's own `rules` its policy is taken to have the usual settings.
+    `rules` are the log's own; where it carries none, the policy is taken to have the usual settings.
     """
     seen = inversion.seen
     believed = ClassLengths(seen.log.requests) if lengths is None else lengths
-    policy = POLICIES[seen.log.policy] if rules is None else rules
+    policy: Rules = rules or seen.log.rules or POLICIES[seen.log.policy]
     there = crowd(seen, wait, slot, policy)
     count = max(8, min(DRAWS, CELLS // max(1, len(there.request))))
     share = draws(stream(0, "eta", str(wait), str(slot)), count, len(there.request))

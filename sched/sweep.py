@@ -11,8 +11,10 @@ from sched.log import Ints
 from sched.model import Machine
 from sched.occupancy import Bools, ceil_div
 
-MOST_EVENTS = 5000
-"""Finishes that are looked at before an estimate is given up."""
+EVENTS_EACH, EVENTS = 4, 50
+"""So many events for each request and in all, before an estimate is given up: those who evict one another in
+turn would never end.
+"""
 FAR = 2**40
 """Later than any iteration."""
 
@@ -45,7 +47,7 @@ class Sweep:
         """Iterations from the slot's start until the request enters, by draw; -1 where it was given up."""
         found = np.full(len(self.life), -1, dtype=np.int64)
         step = np.ones(len(self.life), dtype=np.int64)
-        for _ in range(MOST_EVENTS):
+        for _ in range(EVENTS_EACH * self.life.shape[1] + EVENTS):
             if not self.by_peak:
                 self._relieve(step - 1)
                 self._relieve(step)
