@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from sched import simulate
+from sched.external import change
 from sched.scenario import preset
 from tests.conftest import ROOT
 
@@ -252,6 +253,67 @@ def test_an_incident_takes_the_stage_to_it(visit: Any) -> None:
     row.locator("button").click()
     first.until("__stage.t > 1")
     assert first.js("__stage.worlds[0].names[__stage.pinned]") == name
+
+
+def test_a_shown_incident_is_told_of_below_the_stage(visit: Any) -> None:
+    first = visit("v=1&t=1&a=backfill", reduced_motion="reduce")
+    assert first.page.locator(".st-key-opened").count() == 0
+    row = first.page.locator(".incidents-root tbody tr").nth(2)
+    name = row.locator("th").inner_text().strip()
+    row.locator("button").click()
+    panel = first.page.locator(".st-key-opened")
+    panel.get_by_text("What bounds it.").wait_for(timeout=WAIT_MS)
+    assert name in panel.inner_text() and "p10 to p90" in panel.inner_text()
+    panel.get_by_text("As it went on").click()
+    panel.locator("table").wait_for(timeout=WAIT_MS)
+    first.page.set_viewport_size({"width": 390, "height": 844})
+    wide = "e => e.scrollWidth <= e.clientWidth + 1"
+    assert panel.evaluate(wide) and first.js("document.documentElement.scrollWidth") <= 390
+
+
+def test_about_shows_the_checks_as_tables_and_in_words(visit: Any) -> None:
+    first = visit("v=1&t=30", reduced_motion="reduce")
+    first.page.get_by_role("link", name="About the model").click()
+    for tab, words in (("Checked by theory", "M/M/1: ✓ holds"), ("Published results", "not reproduced. ")):
+        first.page.get_by_role("tab", name=tab).click()
+        first.idle()
+        first.page.locator('[data-testid="stDataFrame"] canvas').first.wait_for(timeout=WAIT_MS)
+        first.page.get_by_text(words).first.wait_for(timeout=WAIT_MS)
+        assert first.page.locator('[data-testid="stDataFrame"]').count() == 1
+    first.page.set_viewport_size({"width": 390, "height": 844})
+    assert first.js("document.documentElement.scrollWidth") <= 390
+
+
+def test_both_sides_count_requests_alike_where_one_runs_on_two_engines(visit: Any) -> None:
+    first = visit("v=1&t=64&policies=backfill,isolated&a=backfill&b=isolated", reduced_motion="reduce")
+    assert first.js("__stage.worlds[0].names.join() === __stage.worlds[1].names.join() && !__stage.inB")
+    assert first.js("__stage.worlds.map(w => w.roles.join())[0] === __stage.worlds[1].roles.join()")
+    scenario = change(preset("noisy-neighbour"), {"policies": "isolated"})
+    log = simulate(scenario, "isolated")
+    own = log.replicas[0].stretches
+    rows = np.random.default_rng(1).permutation(len(own.iteration))[:40]
+    wanted = [[int(own.iteration[row]), int(own.kv_used[row]), int(own.running[row])] for row in rows]
+    found = first.page.evaluate(PROBE.replace("worlds[0]", "worlds[1]"), wanted)
+    assert found == wanted
+    first.js("__stage.go(90, {rest: false}); __stage.attend('docs-4')")
+    first.until("__stage.captions[1].textContent.includes('went to another engine')")
+
+
+def test_requests_that_one_side_splits_are_found_by_name(visit: Any) -> None:
+    query = "v=1&t=64&policies=backfill,kv_cap&kv_cap.split=true&kv_cap.per_request=6000&a=backfill&b=kv_cap"
+    first = visit(query, reduced_motion="reduce")
+    assert first.js("__stage.inB !== null && __stage.gantt.worlds.length === 1")
+    last = "__stage.worlds[0].n - 1"
+    name = first.js(f"__stage.worlds[0].names[{last}]")
+    assert first.js(f"__stage.worlds[1].names[__stage.placeOn(1, {last})]") == name
+    assert first.js(f"__stage.placeIn(1, __stage.placeOn(1, {last})) === {last}")
+    assert first.js("__stage.placeOn(1, __stage.worlds[0].names.indexOf('docs-1'))") is None
+    for share in (0.1, 0.4, 0.7):
+        first.js(f"__stage.go(__stage.end * {share}, {{rest: false}}); __stage.attend('docs-1')")
+    turned = visit(query.replace("a=backfill&b=kv_cap", "a=kv_cap&b=backfill"), reduced_motion="reduce")
+    turned.key("w")
+    turned.key("t")
+    assert turned.page.locator(".tables table").count() == 2
 
 
 def test_a_digit_puts_a_card_on_the_stage(visit: Any) -> None:

@@ -9,13 +9,16 @@ from streamlit.testing.v1 import AppTest
 from sched import POLICIES, simulate
 from sched.external import change, field, parse_link
 from sched.fields import ScenarioError
+from sched.figures.engines import ELSEWHERE, drawn
+from sched.figures.payload import pack_run
 from sched.figures.queue import waiting_of
+from sched.inversion import analyse
 from sched.knobs import Knob
 from sched.page import lab
 from sched.page.controls import several_text
 from sched.page.titles import in_sentence, plain, subtitle, title
 from sched.scenario import Scenario, known_policies, preset
-from tests.test_page import component, opened, query, stage_head
+from tests.test_page import component, opened, query, stage_head, unpacked
 
 pytestmark = pytest.mark.xdist_group("page")
 KEYS = list(POLICIES)
@@ -123,3 +126,18 @@ def test_of_several_engines_the_page_says_which_one_is_drawn() -> None:
             if len(one.stretches.start_ps) and at >= one.stretches.start_ps[0]
         ]
         assert waiting[np.searchsorted(start, at, "right") - 1] == sum(each)
+
+
+def test_one_of_several_engines_is_packed_over_all_requests() -> None:
+    log = simulate(change(preset("noisy-neighbour"), {"policies": "isolated"}), "isolated")
+    head, columns = unpacked(pack_run(log, analyse(log)))
+    own = set(log.rows[drawn(log)].tolist())
+    assert len(columns["requests.arrival"]) == len(log.requests.ids) > len(own)
+    assert set(columns["stays.request"].tolist()) == own
+    elsewhere = np.flatnonzero(columns["requests.outcome"] == ELSEWHERE)
+    assert set(elsewhere.tolist()) == set(range(len(log.requests.ids))) - own
+    arrived, ended = columns["requests.arrival"], columns["requests.ended"]
+    assert (arrived[elsewhere] == ended[elsewhere]).all()
+    assert head["machine"]["kv"] == log.replicas[0].machine.kv_blocks < log.machine.kv_blocks
+    first_come = simulate(preset("noisy-neighbour"), "fcfs")
+    assert unpacked(pack_run(first_come, analyse(first_come)))[0]["levels"] == head["levels"]

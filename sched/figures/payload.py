@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sched.figures.engines import drawn, one_engine, spread
 from sched.inversion import Inversion
 from sched.log import Log
 from sched.several import JoinedInversion
@@ -60,16 +61,12 @@ def unit_ps(end_ps: int) -> int:
     return FINEST_UNIT_PS * max(1, -(-end_ps // (FINEST_UNIT_PS * (NEVER - 1))))
 
 
-def drawn(log: Log) -> int:
-    """Which of several engines is drawn: the first that has requests."""
-    return next((place for place, part in enumerate(log.replicas) if len(part.requests)), 0)
-
-
 def pack_run(log: Log, inversion: Inversion) -> bytes:
     """One run of one policy, compressed; of several engines the one that is drawn."""
+    spans = inversion.spans
     if log.replicas and isinstance(inversion, JoinedInversion):
         place = drawn(log)
-        log, inversion = log.replicas[place], inversion.parts[place]
+        log, spans = one_engine(log, place), spread(inversion.parts[place].spans, log.rows[place])
     columns = Columns(unit_ps(end_ps(log)))
     _requests(columns, log)
     order = np.lexsort((log.stays.iteration, log.stays.request))
@@ -88,7 +85,6 @@ def pack_run(log: Log, inversion: Inversion) -> bytes:
         ("lost", gone.lost_tokens),
     ):
         columns.whole(f"preempted.{name}", values)
-    spans = inversion.spans
     columns.whole("waits.request", spans.request)
     columns.time("waits.from", spans.from_ps)
     columns.time("waits.to", spans.to_ps)

@@ -6,7 +6,8 @@ from functools import partial
 import streamlit as st
 
 from sched.fields import ScenarioError
-from sched.figures.payload import drawn, end_ps
+from sched.figures.engines import drawn
+from sched.figures.payload import end_ps
 from sched.figures.queue import queue_figure
 from sched.model import PS_PER_S
 from sched.page.cards import cards, choose, unbroken

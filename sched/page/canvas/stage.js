@@ -60,6 +60,7 @@ class Stage {
     const name = this.pinned === null ? null : this.worlds[0]?.names[this.pinned];
     this.head = head;
     this.worlds = runs.map((run) => new World(run));
+    this.pairUp();
     this.end = Math.max(...this.worlds.map((world) => world.end));
     this.pinned = name === null ? null : Math.max(-1, this.worlds[0].names.indexOf(name));
     if (this.pinned < 0) this.pinned = null;
@@ -81,6 +82,20 @@ class Stage {
     window.__ready = (window.__ready ?? 0) + 1;
   }
 
+  // A policy that splits requests has others than the rest: then those of B are found by name, where there are such.
+  pairUp() {
+    const [A, B] = this.worlds;
+    this.inB = B && (A.n !== B.n || A.names.some((name, r) => name !== B.names[r])) ? new Map(B.names.map((name, r) => [name, r])) : null;
+  }
+
+  // The place on a side of a request of A, and the place in A of a request on a side; null where it has none.
+  placeOn(side, r) { return r === null || !side || !this.inB ? r : this.inB.get(this.worlds[0].names[r]) ?? null; }
+  placeIn(side, r) {
+    if (r === null || !side || !this.inB) return r;
+    const place = this.worlds[0].names.indexOf(this.worlds[1].names[r]);
+    return place < 0 ? null : place;
+  }
+
   begin(head) {
     this.playing = false;
     this.pin(head.focus ?? null);
@@ -100,7 +115,7 @@ class Stage {
     this.root.classList.toggle("one", this.worlds.length < 2);
     this.showSide(this.side, true);
     for (const panel of this.panels) { panel.narrow = this.narrow; panel.resize(this.narrow); }
-    this.ganttHeight = this.gantt.arrange(this.worlds, width, this.narrow ? 300 : 268);
+    this.ganttHeight = this.gantt.arrange(this.inB ? [this.worlds[0]] : this.worlds, width, this.narrow ? 300 : 268);
     this.ganttBox.style.height = this.ganttHeight + "px";
     this.scrubWidth = this.scrub.clientWidth;
     if (!this.window) this.openWindow(Math.min(this.end * 1.02, this.end <= 26 ? 26 : this.narrow ? 11 : 19));
@@ -171,7 +186,7 @@ class Stage {
       const world = this.worlds[side], panel = this.panels[side], { i, busy } = world.moment(this.t);
       if (!force && panel.last && panel.last.i === i && panel.last.busy === busy && !panel.memory.fading && !wordy) continue;
       panel.view = glance(world, this.t);
-      panel.paint(panel.view, this.p, { focus: this.hover ?? this.pinned, now, fade: this.playing && !still() });
+      panel.paint(panel.view, this.p, { focus: this.placeOn(side, this.hover ?? this.pinned), now, fade: this.playing && !still() });
       panel.last = { i, busy };
     }
   }
@@ -183,14 +198,14 @@ class Stage {
     this.views = this.worlds.map((world, side) => (this.visible().includes(side) ? this.panels[side].view : glance(world, this.t)));
     this.focus = this.pinned ?? this.urgentHead();
     for (const side of this.visible()) this.panels[side].words(this.views[side]);
-    this.views.forEach((view, side) => sayRich(this.captions[side].lastChild, caption(view, this.focus)));
+    this.views.forEach((view, side) => sayRich(this.captions[side].lastChild, caption(view, this.placeOn(side, this.focus))));
     this.scrub.setAttribute("aria-valuenow", this.t.toFixed(2));
     this.scrub.setAttribute("aria-valuetext", `${this.t.toFixed(2)} seconds, ${urgentStatus(this.views[0]).text}`);
     if (!this.tables.hidden) this.fillTables();
   }
 
   urgentHead() {
-    for (const view of this.views) { const head = view.waiting[0]; if (head && view.world.isUrgent(head[0])) return head[0]; }
+    for (const [side, view] of this.views.entries()) { const head = view.waiting[0]; if (head && view.world.isUrgent(head[0])) return this.placeIn(side, head[0]); }
     return null;
   }
 
@@ -213,7 +228,7 @@ class Stage {
     if (r === null) return {};
     const [A, B] = this.worlds, wait = A.waitOf(r), inverted = A.inversionOf(r);
     if (wait <= 0 || inverted <= 0) return {};
-    const share = Math.round((1000 * inverted) / wait) / 10, other = B ? B.waitOf(r) : wait;
+    const share = Math.round((1000 * inverted) / wait) / 10, there = this.placeOn(1, r), other = B && there !== null ? B.waitOf(there) : wait;
     const shared = this.narrow ? `waits ${span(wait)}: ${share}${NARROW_NO_BREAK}% inversion` : `${A.names[r]} waits ${span(wait)} under A, ${share}${NARROW_NO_BREAK}% of it inversion`;
     return { text: shared, after: B && other < 0.1 * wait ? (other < 0.1 ? "thin bar: B runs it at once" : `thin bar: ${span(other)} under B`) : "" };
   }

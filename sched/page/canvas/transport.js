@@ -219,26 +219,27 @@ Object.assign(Stage.prototype, {
   },
 
   overPanel(panel) {
+    const inA = (r) => this.placeIn(this.panels.indexOf(panel), r);
     const find = (event, canvas) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
     const inMap = (event) => {
       const [x, y] = find(event, panel.memoryCanvas), stay = panel.view ? panel.memory.ownerAt(x, y, panel.view.state) : FREE;
-      return stay === FREE ? null : panel.world.stays.request[stay];
+      return stay === FREE ? null : inA(panel.world.stays.request[stay]);
     };
-    const inLanes = (event) => { const [, y] = find(event, panel.laneCanvas); return panel.lanes.hits?.find(([a, b]) => y >= a && y < b)?.[2] ?? null; };
+    const inLanes = (event) => { const [, y] = find(event, panel.laneCanvas); return inA(panel.lanes.hits?.find(([a, b]) => y >= a && y < b)?.[2] ?? null); };
     for (const [canvas, of] of [[panel.memoryCanvas, inMap], [panel.laneCanvas, inLanes]]) {
       canvas.addEventListener("pointermove", (event) => this.point(of(event), null, null, panel, event));
       canvas.addEventListener("pointerleave", () => this.point(null));
       canvas.addEventListener("click", (event) => { const r = of(event); if (r !== null) this.attend(r === this.pinned ? null : r); });
     }
-    panel.chips.addEventListener("click", (event) => { const r = event.target.closest?.(".chip")?._request; if (r !== undefined) this.attend(r === this.pinned ? null : r); });
+    panel.chips.addEventListener("click", (event) => { const r = inA(event.target.closest?.(".chip")?._request ?? null); if (r !== null) this.attend(r === this.pinned ? null : r); });
   },
 
   // One request under the pointer is outlined everywhere at once.
   point(request, x = null, y = null, panel = null) {
     if (this.hover !== request) { this.hover = request; if (!this.playing) this.show(true); }
     this.tip.hidden = request === null || x === null;
-    if (this.tip.hidden) { for (const one of this.panels) one.root.title = ""; if (request !== null && panel) panel.root.title = `${this.worlds[0].names[request]}: ${requestLine(panel.view, request)}`; return; }
-    const lines = this.views.map((view, side) => `${"AB"[side]}: ${requestLine(view, request)}`);
+    if (this.tip.hidden) { for (const one of this.panels) one.root.title = ""; if (request !== null && panel) panel.root.title = `${this.worlds[0].names[request]}: ${requestLine(panel.view, this.placeOn(this.panels.indexOf(panel), request))}`; return; }
+    const lines = this.views.map((view, side) => `${"AB"[side]}: ${requestLine(view, this.placeOn(side, request))}`);
     this.tip.replaceChildren(el("b", {}, this.worlds[0].names[request]), ...lines.map((text) => el("div", {}, text)));
     const wide = this.tip.offsetWidth;
     this.tip.style.transform = `translate(${Math.max(0, Math.min(this.width - wide - 4, x + 14))}px,${y > this.ganttHeight / 2 ? y - 62 : y + 16}px)`;

@@ -101,6 +101,8 @@ function runningCaption(view, r, stay) {
   return `**${name} started ${late > 0 ? `${span(late)} after it arrived` : "as soon as it arrived"}**${where}${price} ${others}`.trim();
 }
 
+const ENDS = ["finished", "was refused", "timed out", "was turned away", "was cut off", "went to another engine"];      // by outcome
+
 // The sentence under a panel, about the request in focus.
 function caption(view, focus) {
   const { world, t } = view;
@@ -110,7 +112,7 @@ function caption(view, focus) {
   const stay = view.stays.find((s) => world.stays.request[s] === focus);
   if (stay !== undefined) return runningCaption(view, focus, stay);
   const ended = world.requests.ended[focus], name = world.names[focus];
-  if (ended <= t) return `**${name} ${["finished", "was refused", "timed out", "was turned away", "was cut off"][world.requests.outcome[focus]]} ${span(t - ended)} ago,** ${span(ended - world.requests.arrival[focus])} after it came. ${othersWaiting(view, focus, world.requests.level[focus])}`.trim();
+  if (ended <= t) return `**${name} ${ENDS[world.requests.outcome[focus]]} ${span(t - ended)} ago,** ${span(ended - world.requests.arrival[focus])} after it came. ${othersWaiting(view, focus, world.requests.level[focus])}`.trim();
   return quietCaption(view);
 }
 
@@ -139,9 +141,10 @@ function bufferText(view) {
 
 // One line about a request, for the hover label and the table.
 function requestLine(view, r) {
+  if (r === null) return "has no request of this name";
   const { world, t } = view, stay = view.stays.find((s) => world.stays.request[s] === r), wait = view.waiting.find((w) => w[0] === r);
   if (wait) return `waits ${span(t - wait[1])}, needs ${count(world.needs(r))} blocks`;
-  if (stay === undefined) return world.requests.ended[r] <= t ? "finished" : "not here yet";
+  if (stay === undefined) return world.requests.ended[r] <= t ? ENDS[world.requests.outcome[r]] : "not here yet";
   const done = world.computed(stay, view.i), known = world.stays.known[stay], blocks = count(view.state.held[stay]);
   if (done < known) return `${blocks} blocks, prefill ${count(done)} of ${count(known)} tokens`;
   return `${blocks} blocks, token ${count(Math.max(1, done - world.requests.prompt[r] + 1))} of ${count(world.requests.output[r])}`;
