@@ -83,8 +83,20 @@ def main(words: Sequence[str] | None = None) -> int:
         return int(end.code or 0)
     except Exception:
         traceback.print_exc()
-        print("This is a bug in Sched Lab, not a mistake of yours.", file=sys.stderr)
+        print(f"This is a bug {_whose()}, not a mistake in what you typed.", file=sys.stderr)
         return BUG
+
+
+def _whose() -> str:
+    """Where the exception at hand was raised: in a policy, which may be the reader's own, or elsewhere."""
+    error = sys.exc_info()[1]
+    while error is not None and error.__cause__ is not None:
+        error = error.__cause__
+    frames = traceback.extract_tb(error.__traceback__ if error else None)
+    own = [frame for frame in frames if os.sep + os.path.join("sched", "policies") + os.sep in frame.filename]
+    if not own:
+        return "in Sched Lab"
+    return f"in the policy file {os.path.basename(own[-1].filename)}, line {own[-1].lineno}"
 
 
 def _mistake(sentence: str) -> int:

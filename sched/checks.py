@@ -7,6 +7,7 @@ from sched.fields import number_text, sentence
 from sched.laws import MOST_TOKENS, Clipped, ConstantLength, Dump, Length, UniformLength
 from sched.parts import LONGEST_S
 from sched.sentences import quoted
+from sched.settings_checks import check_settings
 
 if TYPE_CHECKING:
     from sched.scenario import Scenario
@@ -18,6 +19,7 @@ def check(scenario: "Scenario") -> None:
     """Raise for the first combination that cannot be simulated."""
     _link_base(scenario)
     _gate(scenario)
+    check_settings(scenario)
     _one_source(scenario)
     _times(scenario)
     _unique(scenario)
@@ -42,10 +44,6 @@ def _gate(scenario: "Scenario") -> None:
         text = "this gate counts each request's blocks as its own; turn engine.enable_prefix_caching off, or"
         text += " choose full_prompt, first_chunk or peak"
         raise sentence(f'engine.gate = "{engine.gate}": {text}', "engine.gate")
-    for key, settings in scenario.policies.items():
-        if getattr(settings, "mode", "") == "swap":
-            text = "swapped KV belongs to one request; turn engine.enable_prefix_caching off, or recompute"
-            raise sentence(f'policies.{key}.mode = "swap": {text}', f"policies.{key}.mode")
 
 
 def _one_source(scenario: "Scenario") -> None:

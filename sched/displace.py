@@ -21,7 +21,9 @@ def displace_for(batch: Batch, job: Job, hits: list[int]) -> bool:
     keyed = [
         (key, holder)
         for holder in batch.running
-        if reaches(request, holder.request)
+        # Whoever has just been let in goes first by the policy's own order.
+        if holder.stay_from < batch.iteration
+        and reaches(request, holder.request)
         and (key := displaces(request, waiting, holder.request, standing(holder))) is not None
     ]
     keyed.sort(key=lambda pair: pair[0], reverse=True)

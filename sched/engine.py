@@ -47,7 +47,7 @@ def simulate(
     if not rules.is_replicated:
         return run(listed, resolved, cost, rules, horizon_ps, longest_jump)
     engines = [POLICIES[policy](options, replace(scene, machine=one)) for one in rules.machines()]
-    if rules.overflows:
+    if rules.spills:
         route = routes(listed, cost, engines, horizon_ps)
     else:
         route = np.array([rules.home(level) for level in listed.priority.tolist()], dtype=np.int64)

@@ -149,8 +149,27 @@ def bound_text(extra: Mapping[str, Any]) -> str:
     return " and ".join(parts)
 
 
+def _each(value: float, extra: Mapping[str, Any]) -> None:
+    """Raise, in words, when one number of a list or a table is outside the knob's bounds."""
+    low, high, above = extra.get("low"), extra.get("high"), extra.get("above")
+    is_low = (low is not None and value < low) or (above is not None and value <= above)
+    if is_low or (high is not None and value > high):
+        raise problem(f"each number in it must be {bound_text(extra)}", str(extra.get("unit", "")))
+
+
+def numbers(value: Any) -> Any:
+    """The value as a list of numbers. Raises in words otherwise."""
+    if not isinstance(value, list | tuple):
+        raise problem("must be a list of numbers, such as [0.5, 2, 10]")
+    return tuple(value)
+
+
 def check_bounds(value: Any, extra: Mapping[str, Any]) -> None:
     """Raise, in words, when a number (or the length of a text) is outside the knob's bounds."""
+    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else ()
+    for one in inside:
+        if isinstance(one, int | float):
+            _each(one, extra)
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return
     size = len(value) if isinstance(value, str) else value

@@ -202,8 +202,14 @@ def check(scenario: Scenario, policy: str) -> list[str]:
     except ScenarioError:
         return []  # refused in words
     except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        return [f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno})"]
+        cause = error
+        while isinstance(cause.__cause__, Exception):
+            cause = cause.__cause__
+        frames = traceback.extract_tb(cause.__traceback__)
+        # SimPy's own frames say nothing of where it went wrong.
+        ours = [frame for frame in frames if Path(frame.filename).is_relative_to(Path(__file__).parent)]
+        last = (ours or frames)[-1]
+        return [f"{type(cause).__name__}: {cause} ({Path(last.filename).name}, line {last.lineno})"]
 
 
 def _sums(log: Log, inversion: Inversion) -> list[str]:

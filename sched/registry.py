@@ -6,7 +6,20 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, PlainSerializer, ValidationError, create_model
 
-from sched.fields import Flag, Named, Part, Real, Table, Text, Whole, knob, problem, sentence, suggestion
+from sched.fields import (
+    Flag,
+    Named,
+    Part,
+    Real,
+    Table,
+    Text,
+    Whole,
+    knob,
+    numbers,
+    problem,
+    sentence,
+    suggestion,
+)
 from sched.model import Setting
 from sched.sentences import first_sentence
 
@@ -46,7 +59,7 @@ def _setting_type(setting: Setting) -> Any:
         return Named[Real]
     kind: Any = Real
     if isinstance(setting.default, tuple):
-        return tuple[Real, ...]
+        return Annotated[tuple[Real, ...], BeforeValidator(numbers)]
     if setting.choices:
         kind = Literal[setting.choices]
     elif isinstance(setting.default, bool):

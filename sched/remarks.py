@@ -10,7 +10,6 @@ from sched.log import Log
 from sched.model import UNLIMITED_BLOCKS, Outcome
 from sched.occupancy import Bools
 from sched.scenario import Scenario
-from sched.waits import goes_by_arrival
 from sched.words import count
 
 Notes = list[dict[str, str]]
@@ -98,7 +97,8 @@ def note_what_is_odd(log: Log, counted: Bools, notes: Notes) -> None:
     odd: dict[str, str] = {}
     if log.stop_reason:
         odd["requests"] = f"the run stopped early: {log.stop_reason}"
-    if len(np.unique(log.requests.priority)) > 1 and goes_by_arrival(log.policy):
+    is_blind = log.rules is not None and log.rules.blind
+    if len(np.unique(log.requests.priority)) > 1 and is_blind:
         odd[f"policies.{log.policy}"] = f"{log.policy} does not look at priority"
     if not counted.all():
         left_out = int((~counted).sum())

@@ -103,8 +103,10 @@ class Server(Course):
         if policy.set_aside is not aside:
             batch.aside = policy.set_aside
             self.recorder.asides.append((self.now_ps, batch.aside))
+        due = policy.next_ps
+        assert due is None or due > self.now_ps, f"{policy.key}: next_ps = {due} is not after {self.now_ps}"
+        batch.resort(list(batch.running))
         if batch.ledger and batch.ledger.turns:
-            batch.resort(list(batch.running))
             for job in batch.running:
                 batch.ledger.plan_turn(job, self.now_ps)
 

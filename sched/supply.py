@@ -82,8 +82,12 @@ def closed(aside: SetAside, idle: Ints) -> Ints:
     if not aside.lend:
         return idle
     share = Fraction(repr(aside.lend_share))
-    lent: Ints = (2 * share.numerator * idle + share.denominator) // (2 * share.denominator)
-    return idle - lent
+    twice, whole = 2 * share.numerator, 2 * share.denominator
+    # A share of many decimals leaves 64 bits; there are no more different numbers of idle blocks than levels.
+    amounts, place = np.unique(idle, return_inverse=True)
+    lent = [(twice * amount + share.denominator) // whole for amount in amounts.tolist()]
+    found: Ints = idle - np.array(lent, dtype=np.int64)[place].reshape(idle.shape)
+    return found
 
 
 def _kept(log: Log, time: Timeline, priority: Ints, above: list[Ints], free: list[Ints]) -> Three | None:

@@ -160,6 +160,9 @@ def setting(one: Setting) -> st.SearchStrategy[Any]:
     """Any value that a policy's setting may have."""
     low = max(-9.0, one.low) if one.low is not None else 0.001
     high = min(99.0, one.high) if one.high is not None else 99.0
+    if one.name == "slices":
+        # By priority, and together no more than the whole budget.
+        return st.dictionaries(st.integers(-3, 9).map(str), reals(low, 0.3), max_size=3)
     if one.table:
         return st.dictionaries(names, reals(low, high), max_size=3)
     if isinstance(one.default, tuple):

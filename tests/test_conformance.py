@@ -1,6 +1,7 @@
 """What every policy of the registry must keep, whoever adds it: nothing here names a policy."""
 
 from dataclasses import fields
+from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +15,7 @@ from sched.engine import settings_of
 from sched.fuzz import scenario_of_seed
 from sched.inversion import analyse
 from sched.model import Machine, Request, Standing
-from sched.policies import Scene
+from sched.policies import Policy, Scene
 from sched.scenario import Scenario
 from sched.waits import waits
 from tests.strategies import small_scenarios
@@ -88,3 +89,17 @@ def test_it_has_a_key_a_title_and_declared_settings(policy: str) -> None:
     kind: Any = POLICIES[policy]
     assert kind.key == policy and kind.title
     assert set(type(fresh(policy).options).model_fields) == {setting.name for setting in kind.settings}
+
+
+@every_policy
+def test_the_defaults_lie_within_their_bounds(policy: str) -> None:
+    options = settings_of(Scenario(), policy).model_dump()
+    assert type(settings_of(Scenario(), policy)).model_validate(options)
+
+
+@every_policy
+def test_no_hook_is_misspelt(policy: str) -> None:
+    known = {name for name in dir(Policy) if not name.startswith("_")}
+    own = {name for name in vars(POLICIES[policy]) if not name.startswith("_")} - known
+    alike = {name: get_close_matches(name, known, n=1, cutoff=0.85) for name in own}
+    assert not {name: near for name, near in alike.items() if near}

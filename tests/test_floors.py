@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # NumPy is the data type of the requests and the log, so it is everywhere but where a decision is made.
 ROWS = (
     (0, "model", ""),
-    (0, "fields laws parts sources registry checks sentences plain", "pydantic pydantic_core"),
+    (0, "fields laws parts sources registry checks settings_checks sentences plain", "pydantic pydantic_core"),
     (0, "scenario presets changes knobs", "pydantic"),
     (0, "external files", "pydantic tomli_w"),
     (1, "randomness arrivals lengths cost alone kv promises workload predictors pieces", "numpy"),

@@ -131,6 +131,31 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         "engine.enable_prefix_caching off, or choose full_prompt, first_chunk or peak",
     ),
     (
+        {"policies": {"rescue": {"slices": {"high": 0.2}}}},
+        'policies.rescue.slices."high": the name must be a priority, a whole number such as 0',
+    ),
+    (
+        {"policies": {"rescue_cap": {"slices": {"0": 0.5, "00": 0.1}}}},
+        'policies.rescue_cap.slices: "0" and "00" are one priority; keep one of them',
+    ),
+    (
+        {"policies": {"rescue": {"slices": {"0": 0.5, "1": 0.7}}}},
+        "policies.rescue.slices: the shares sum to 1.2: they keep more than all tokens of an iteration; let "
+        "them sum to at most 1",
+    ),
+    (
+        {"policies": {"rescue": {"slices": {"0": -1}}}},
+        "rescue.slices: each number in it must be at least 0 and at most 1",
+    ),
+    (
+        {"policies": {"mlfq": {"quanta": [2.5, 0]}}},
+        "mlfq.quanta: each number in it must be at least 0.001 and at most 8640000",
+    ),
+    (
+        {"policies": {"mlfq": {"quanta": 5}}},
+        "mlfq.quanta = 5: must be a list of numbers, such as [0.5, 2, 10]",
+    ),
+    (
         {"engine": {"enable_prefix_caching": True}, "policies": {"srpt": {"mode": "swap"}}},
         'policies.srpt.mode = "swap": swapped KV belongs to one request; turn '
         "engine.enable_prefix_caching off, or recompute",

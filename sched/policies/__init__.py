@@ -34,42 +34,41 @@ from sched.policies.static import Static
 from sched.policies.vtc import Vtc
 from sched.scenario import register_policy
 
-POLICIES: dict[str, type[Policy]] = {
-    policy.key: policy
-    for policy in (
-        Static,
-        Fcfs,
-        Priority,
-        Backfill,
-        Hol,
-        SkipLimit,
-        Preemptive,
-        Sjf,
-        Srpt,
-        Mlfq,
-        SkipJoinMlfq,
-        ArticleMlfq,
-        Aging,
-        Hrrn,
-        Edf,
-        Slack,
-        Drf,
-        ArticleDrf,
-        MlfqDrf,
-        Quota,
-        Vtc,
-        Dlpm,
-        Drr,
-        Inheritance,
-        Ceiling,
-        Rescue,
-        KvCap,
-        RescueCap,
-        AutoRescue,
-        Isolated,
-        Shed,
-    )
-}
+_ALL: tuple[type[Policy], ...] = (
+    Static,
+    Fcfs,
+    Priority,
+    Backfill,
+    Hol,
+    SkipLimit,
+    Preemptive,
+    Sjf,
+    Srpt,
+    Mlfq,
+    SkipJoinMlfq,
+    ArticleMlfq,
+    Aging,
+    Hrrn,
+    Edf,
+    Slack,
+    Drf,
+    ArticleDrf,
+    MlfqDrf,
+    Quota,
+    Vtc,
+    Dlpm,
+    Drr,
+    Inheritance,
+    Ceiling,
+    Rescue,
+    KvCap,
+    RescueCap,
+    AutoRescue,
+    Isolated,
+    Shed,
+)
+POLICIES: dict[str, type[Policy]] = {policy.key: policy for policy in _ALL}
+assert len(POLICIES) == len(_ALL) and all(POLICIES), "every policy needs a key of its own"
 
 for _policy in POLICIES.values():
     register_policy(_policy.key, _policy.title, _policy.__doc__ or "", _policy.settings)

@@ -35,6 +35,8 @@ class Policy:
     """With `misfit` skip: admissions that may pass a blocked request before it stops the scan; None: any
     number.
     """
+    blind = False
+    """Priority says nothing about who enters first."""
     arrival_order = False
     """The queue is first come, first served; `rank` is not asked."""
     requeue_at_front = False
@@ -57,6 +59,7 @@ class Policy:
     closed_batch = False
     """Nobody is admitted while anybody runs."""
     batch_limit: int | None = None
+    """Most requests of such a batch; None: as many as there are seats."""
     batch_wait_ps = 0
     """How long a batch that is not full waits for more, from its oldest arrival."""
     streams = True
@@ -64,6 +67,7 @@ class Policy:
     swaps = False
     """An evicted request keeps its KV on the host."""
     displaces_for_waiters = False
+    """`displaces` is asked when a waiting request lacks blocks or a seat."""
     only_loans = False
     """Displacement takes back only what lower classes hold beyond the unreserved part."""
     lifts_holders = False
@@ -75,7 +79,7 @@ class Policy:
     set_aside: SetAside | None = None
     is_replicated = False
     """There is an engine for each of `machines`, and `home` says whose a request is."""
-    overflows = False
+    spills = False
     """Requests of the first engine may be sent on to the second."""
     next_ps: int | None = None
     """When the policy's own timer, `tick`, is due next."""
@@ -84,7 +88,7 @@ class Policy:
         self.options = options
         self.scene = scene
         self.misfit = getattr(options, "misfit", self.misfit)
-        self.swaps = getattr(options, "mode", "recompute") == "swap"
+        self.swaps = getattr(options, "mode", "swap" if self.swaps else "recompute") == "swap"
         self.holding: Callable[[str], Holding] = lambda tenant: Holding(0, 0)
 
     @classmethod
@@ -93,7 +97,10 @@ class Policy:
         return listed
 
     def rank(self, request: Request, standing: Standing) -> Rank:
-        """Who goes first: the smallest. It ends in arrival and id, so that ties are decided."""
+        """Who goes first: the smallest. It ends in arrival and id, so that ties are decided.
+
+        It is also asked about requests that never arrived, when a finished run is explained.
+        """
         return (request.priority, request.arrival_ps, request.id)
 
     def yields(self, request: Request, standing: Standing) -> Rank:
@@ -105,7 +112,11 @@ class Policy:
         return True
 
     def displaces(self, waiter: Request, waiting: Standing, holder: Request, held: Standing) -> Rank | None:
-        """None if the waiter may not evict this holder; else a key, and the largest key goes first."""
+        """None if the waiter may not evict this holder; else a key, and the largest key goes first.
+
+        A waiter may evict only whom `rank` puts behind it; nobody who was let in at this very decision is
+        evicted in it.
+        """
         return None
 
     def line(self, request: Request) -> Hashable:
@@ -185,7 +196,9 @@ class Policy:
         return None
 
     def tick(self, now_ps: int) -> None:
-        """The timer `next_ps` is due, at an iteration boundary at or after it; sets the next one."""
+        """The timer `next_ps` is due, at an iteration boundary at or after it; sets the next one, which must
+        lie after `now_ps`. Whoever waits is ranked anew, and with `running_by_rank` whoever runs.
+        """
 
     # -- who may come in at all
 

@@ -18,6 +18,7 @@ class Dlpm(Policy):
 
     key = "dlpm"
     title = "Longest prefix, fair (DLPM)"
+    blind = True
     settings = (
         Setting("quantum", 2000, "Quantum", "Tokens that a tenant gains when none has any left; times its"
                 " weight. Large: locality; small: fairness.", "tokens", 1, 1_000_000_000, 100),

@@ -19,6 +19,7 @@ class Drf(Usage, ByTenant):
 
     key = "drf"
     title = "Dominant resource fairness"
+    blind = True
     settings = (
         HALF_LIFE,
         Setting("cpu_cores", 0.0, "CPU cores", "0: cores are no resource.", "cores", 0, 65_536, 1.0),

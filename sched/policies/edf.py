@@ -28,7 +28,7 @@ class Edf(Policy):
     def __init__(self, options: Any, scene: Scene) -> None:
         super().__init__(options, scene)
         self.to_last = options.deadline == "e2e"
-        self.moving, self.steps = options.relegate, True
+        self.moving, self.steps, self.blind = options.relegate, True, True
 
     def due_ps(self, request: Request) -> int | None:
         """When its first or last token is due; None: it was promised nothing."""

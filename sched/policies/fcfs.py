@@ -14,6 +14,7 @@ class Fcfs(Policy):
 
     key = "fcfs"
     title = "First come"
+    blind = True
     arrival_order = True
     requeue_at_front = True
 

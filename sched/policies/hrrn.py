@@ -20,6 +20,7 @@ class Hrrn(Policy):
 
     key = "hrrn"
     title = "Highest response ratio"
+    blind = True
     settings = (*PREDICTOR, MISFIT)
     moving = True
 

@@ -27,7 +27,7 @@ class Isolated(Policy):
 
     def __init__(self, options: Any, scene: Scene) -> None:
         super().__init__(options, scene)
-        self.overflows = options.overflow
+        self.spills = options.overflow
 
     def home(self, priority: int) -> int:
         return 0 if priority <= self.scene.most_urgent else 1

@@ -40,7 +40,7 @@ class Mlfq(Levels):
         self.promote_ps = options.promote_s and int(as_written(options.promote_s) * PS_PER_S)
         self.moving = bool(self.promote_ps)
         by_class = options.enter == "class" and len(scene.peaks) > 1
-        self.bottom_priority = max(scene.peaks) if by_class else None
+        self.bottom_priority, self.blind = (max(scene.peaks) if by_class else None), not by_class
 
     def entry(self, request: Request) -> int:
         return self.last if request.priority == self.bottom_priority else 0

@@ -21,7 +21,7 @@ class Rescue(Policy):
     settings: ClassVar[tuple[Setting, ...]] = (
         Setting("kv", 0.1, "KV kept for urgent", "Share of the KV blocks.", "of KV", 0, 1, 0.01),
         Setting("tokens", 0.0, "Tokens kept", "Share of the token budget.", "of tokens", 0, 1, 0.05),
-        Setting("slices", None, "Tokens by level", "Shares of the budget by priority.", table=True),
+        Setting("slices", None, "Tokens by level", "Budget shares by priority.", "", 0, 1, table=True),
         Setting("seats", 0.0, "Seats kept", "Share of the seats.", "of seats", 0, 1, 0.05),
         Setting("lend", True, "Lend while idle", "Off: strict, lower requests never touch the buffer."),
         Setting("lend_share", 1.0, "Share that is lent", "Of an idle buffer.", "of it", 0, 1, 0.05),

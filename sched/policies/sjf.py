@@ -17,6 +17,7 @@ class Sjf(Policy):
 
     key = "sjf"
     title = "Shortest job first"
+    blind = True
     settings = (
         Setting("key", "total", "What counts as short",
                 "total: prompt and output; prefill: the prompt that is not cached; output: the output.",

@@ -19,6 +19,7 @@ class SkipJoinMlfq(Levels):
 
     key = "skip_join_mlfq"
     title = "Skip-join levels"
+    blind = True
     settings = (
         replace(Mlfq.settings[0], default=(0.5, 1.0, 2.0, 4.0)),
         Setting("starve_s", 1.0, "Longest wait", "Who has waited so long is lifted to the top level.",

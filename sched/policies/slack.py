@@ -17,6 +17,7 @@ class Slack(Edf):
 
     key = "slack"
     title = "Least slack"
+    blind = True
     settings = tuple(replace(one, default=True) if one.name == "relegate" else one for one in Edf.settings)
 
     def urgency_ps(self, request: Request, due_ps: int, standing: Standing) -> int:

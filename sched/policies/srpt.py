@@ -17,6 +17,7 @@ class Srpt(Policy):
 
     key = "srpt"
     title = "Shortest remaining first"
+    blind = True
     settings = (
         *PREDICTOR,
         Setting("hysteresis_tokens", 0, "Smallest gain", "Evict only who has more tokens left by over this.",

@@ -16,6 +16,7 @@ class Static(Policy):
 
     key = "static"
     title = "Static batches"
+    blind = True
     settings = (
         Setting(
             "batch",

@@ -11,7 +11,7 @@ from sched.policies.base import Policy, Rank
 class ByTenant(Policy):
     """A policy whose `counter` says whose turn it is; inside a tenant, first come, first served."""
 
-    fair = True
+    fair = blind = True
 
     def rank(self, request: Request, standing: Standing) -> Rank:
         return (request.arrival_ps, request.id)
