@@ -114,6 +114,14 @@ def note_what_is_odd(log: Log, counted: Bools, notes: Notes) -> None:
         odd["replicas"] = (
             f"{many} engines with a clock of their own; what is counted by iteration is told of each"
         )
+        parts, whole = [one.machine for one in log.replicas], log.machine
+        if sum(one.max_num_seqs for one in parts) > whole.max_num_seqs:
+            odd["engine.max_num_seqs"] = f"{whole.max_num_seqs} seat cannot be split: each engine has one"
+        if sum(one.kv_blocks for one in parts) > whole.kv_blocks < UNLIMITED_BLOCKS:
+            odd["engine.kv_blocks"] = f"{whole.kv_blocks} block cannot be split: each engine has one"
+    if log.requests.parents is not None and (cut := {one for one in log.requests.parents if one}):
+        text = f"{len(cut):,} cut into pieces, each counted here; whole_requests has the times of the whole"
+        odd["requests"] = text
     told = (*odd.items(), *(() if log.replicas else about_the_queue(log).items()))
     notes += [{"path": path, "text": text} for path, text in told]
 

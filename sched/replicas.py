@@ -52,6 +52,12 @@ def routes(listed: RequestList, cost: IterationCost, policies: list[Policy], hor
             if server.now_ps < at_ps and not server.done:
                 server.advance(at_ps)
         prompt, output = int(listed.prompt_tokens[ordinal]), int(listed.output_tokens[ordinal])
+        peaks = [one.machine.blocks(one.machine.tokens_of_life(prompt, output)) for one in servers]
+        can_fit = [peak <= one.machine.kv_blocks for peak, one in zip(peaks, servers, strict=True)]
+        if not can_fit[0]:
+            # It waits where it can ever run; where it cannot, it is refused at home.
+            route[ordinal] = int(can_fit[1])
+            continue
         has_room = [
             number not in route[server.intake.next : ordinal] and _has_room(server, prompt, output)
             for number, server in enumerate(servers)

@@ -58,6 +58,21 @@ def test_a_lower_request_never_overflows() -> None:
     assert ends(boxes(*rows, overflow=True)) == {"A": 9.0, "C1": 4.0, "C2": 8.0}
 
 
+def test_an_urgent_request_that_can_never_fit_at_home_waits_where_it_can() -> None:
+    # Of 10 blocks the urgent have 3; A needs 7 and waits for C, which holds 5 of the other 7 until 5 s.
+    rows = (("C", 0, 5, 5, 2), ("A", 1, 7, 3, 0))
+    assert simulate(boxes(*rows, share=0.3), "isolated").outcome.tolist() == [0, Outcome.REFUSED]
+    assert ends(boxes(*rows, share=0.3, overflow=True)) == {"C": 5.0, "A": 8.0}
+
+
+def test_what_cannot_be_split_is_said() -> None:
+    scenario = boxes(("C", 0, 1, 2, 2), ("A", 0, 1, 2, 0))
+    scenario = scenario.changed(engine=scenario.engine.changed(max_num_seqs=1))
+    log = simulate(scenario, "isolated")
+    notes = {one["path"]: one["text"] for one in summary(log, scenario, analyse(log))["notes"]}
+    assert "cannot be split" in notes["engine.max_num_seqs"]
+
+
 @given(small_scenarios(("isolated",)))
 def test_the_whole_is_its_replicas(scenario: Scenario) -> None:
     log = simulate(scenario, "isolated")
