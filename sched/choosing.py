@@ -1,6 +1,7 @@
 """Waiting queues whose order is made when it is asked for: a rank that moves, or fairness among tenants."""
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 
 from sched.job import Job
@@ -132,13 +133,27 @@ class StepQueue(MovingQueue):
 
 class LineQueue(StepQueue):
     """Lines whose order among each other is asked anew at each choice; within a line it is that of arrival.
-
     Whom a line holds changes only at the moments that the policy names. O(lines) a choice.
     """
 
     def __init__(self, policy: Policy, standing: StandingOf) -> None:
         super().__init__(policy, standing)
         self.lines: dict[Hashable, list[tuple[Rank, Job]]] = {}
+        self.of_tenant: Counter[str] = Counter()
+
+    def push(self, waiter: Job) -> None:
+        """To be ranked."""
+        super().push(waiter)
+        self.of_tenant[waiter.request.tenant] += 1
+
+    def take(self, waiter: Job) -> None:
+        """Remove one."""
+        super().take(waiter)
+        self.of_tenant[waiter.request.tenant] -= 1
+
+    def tenants(self) -> list[str]:
+        """Tenants with somebody waiting, in no order that matters."""
+        return [tenant for tenant, count in self.of_tenant.items() if count]
 
     def rerank(self) -> None:
         """The policy's timer has changed what it thinks of everybody."""

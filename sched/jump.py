@@ -50,7 +50,7 @@ def decision_stands_until(batch: Batch, last: int, cache_may_admit: bool) -> int
         last = _loans_stand_until(batch, last)
     if batch.ledger:
         last = _order_stands_until(batch, batch.ledger, last)
-    if batch.fair and overrides(policy, "stands_for") and batch.ledger:
+    if overrides(policy, "stands_for") and batch.ledger:
         turns = policy.stands_for(batch.queue.tenants(), batch.ledger.decoding)  # type: ignore[union-attr]
         if turns is not None:
             return min(last, iteration + turns - 1)
@@ -64,8 +64,6 @@ def _order_stands_until(batch: Batch, ledger: Ledger, last: int) -> int:
         tenants = batch.queue.tenants() if batch.fair else [""] * 2  # type: ignore[union-attr]
         if len(tenants) > 1:
             return batch.iteration
-    if overrides(policy, "choosing") and batch.waiting > 1:
-        return batch.iteration
     turn = ledger.next_outliving(batch.iteration) if ledger.outlives else None
     return last if turn is None else min(last, turn - 1)
 

@@ -1,6 +1,6 @@
 """Deficit longest prefix match: the cache's order among tenants that are not ahead."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import lcm
 from typing import Any
 
@@ -31,6 +31,7 @@ class Dlpm(Policy):
         # Deficits are only compared with zero: one common denominator of the weights keeps them integers.
         self.token = lcm(*(weight.denominator for weight in scene.weights.values()))
         quantum = options.quantum * self.token
+        self.by_line = not scene.machine.enable_prefix_caching
         self.gain = {tenant: int(quantum * weight) for tenant, weight in scene.weights.items()}
         self.deficit = dict.fromkeys(scene.weights, 0)
 
@@ -45,6 +46,11 @@ class Dlpm(Policy):
             rounds = min((-self.deficit[one] // self.gain[one] + 1 for one in waiting), default=0)
             for tenant in waiting:
                 self.deficit[tenant] += rounds * self.gain[tenant]
+
+    def stands_for(self, tenants: list[str], decoding: Mapping[str, int]) -> int | None:
+        # Until the first of those that have some left has spent it.
+        rates = {one: self.token * decoding.get(one, 0) for one in tenants if self.deficit[one] > 0}
+        return min((-(-self.deficit[one] // rate) for one, rate in rates.items() if rate), default=None)
 
     def admitted(self, request: Request, standing: Standing) -> None:
         known = request.prompt_tokens + standing.emitted_tokens
