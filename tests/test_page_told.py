@@ -9,6 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from sched import simulate
 from sched.command.papers import papers
+from sched.cost import iteration_cost
+from sched.execution import execution
 from sched.external import change
 from sched.fields import ScenarioError
 from sched.inversion import analyse
@@ -22,6 +24,7 @@ from sched.page.told import first_note, spread, table
 from sched.papers import rows_on_file
 from sched.rules import rules_of
 from sched.scenario import preset, presets
+from sched.several import JoinedInversion
 from sched.sizing import suggest
 from sched.theory import anchor_rows
 from sched.trace_store import store
@@ -122,6 +125,21 @@ def test_the_opened_incident_says_what_its_request_was_told() -> None:
         assert words in said
     assert table(notes) in said and len(top) == 3
     assert not any("What bounds it" in text for text in texts(opened(v="1", a="backfill")))
+
+
+@pytest.mark.parametrize("policy", ["backfill", "isolated"])
+def test_the_list_says_what_lower_requests_cost_the_urgent_in_the_batch(policy: str) -> None:
+    scenario = change(preset("noisy-neighbour"), {"policies": policy})
+    found = analyse(simulate(scenario, policy))
+    parts = found.parts if isinstance(found, JoinedInversion) else (found,)
+    urgent = [one.seen.log.requests for one in parts]
+    total = sum(
+        int(execution(one.seen, iteration_cost(scenario)).inversion_ps[listed.class_index == 0].sum())
+        for one, listed in zip(parts, urgent, strict=True)
+    )
+    said = "".join(text for text, _ in component(opened(v="1", policies=policy), "incidents")["lead"])
+    assert (total > 0) == (policy == "backfill") == ("In the batch" in said)
+    assert not total or f"its iterations {seconds(total / 1e12)} longer under A" in said
 
 
 def test_a_note_says_who_passed_and_why_it_was_held_back() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from sched.page.cards import parts, seconds
 from sched.page.component import component
 from sched.page.controls import roles, roles_recorded
-from sched.page.results import MOST_INCIDENTS, Incident, Result
+from sched.page.results import MOST_INCIDENTS, Incident, Result, slowed
 from sched.page.state import Shown
 from sched.page.titles import title
 
@@ -27,6 +27,9 @@ def _lead(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, 
         said = alone if len(mine) > 1 else f"all of it by {worst.request}"
         text = f"{capital} lost **{seconds(total)}** to inversion under A; **bad: {said}**"
     text += f". Under B it lost **{seconds(other)}**." if now.a != now.b else "."
+    slower = slowed(now.scenario, now.a)[name]
+    if slower:
+        text += f" In the batch, lower requests made its iterations **{seconds(slower)}** longer under A."
     return text + (f" The {MOST_INCIDENTS} worst:" if len(found[now.a]) == MOST_INCIDENTS else "")
 
 

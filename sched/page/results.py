@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from sched.cost import iteration_cost
 from sched.engine import simulate
+from sched.execution import execution
 from sched.external import link
 from sched.fields import ScenarioError
 from sched.figures.payload import pack_run
@@ -15,6 +17,8 @@ from sched.log import Log
 from sched.metrics import summary
 from sched.model import PS_PER_S
 from sched.scenario import Scenario, known_policies
+from sched.several import JoinedInversion
+from sched.sums import seconds
 from sched.traces import of_scenario
 
 LARGE = 5000
@@ -95,6 +99,24 @@ def blamed(scenario: Scenario, key: str) -> dict[str, Any]:
     """The summary of a policy with the blame in it, which takes longer: for the one that is told of."""
     one = alone(scenario, key)
     return _blamed(link(one), key, one, result(scenario, key))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _slowed(form: str, key: str, _scenario: Scenario, _result: Result) -> dict[str, float]:
+    found, cost = _result.inversion, iteration_cost(_scenario)
+    whole = dict.fromkeys(_result.log.requests.class_names, 0)
+    for one in found.parts if isinstance(found, JoinedInversion) else (found,):
+        listed = one.seen.log.requests
+        sums = execution(one.seen, cost).by_group(listed.class_index, len(listed.class_names))
+        for name, ps in zip(listed.class_names, sums, strict=True):
+            whole[name] += ps
+    return {name: seconds(ps) for name, ps in whole.items()}
+
+
+def slowed(scenario: Scenario, key: str) -> dict[str, float]:
+    """Execution inversion by class, in seconds: how much longer lower requests made its iterations."""
+    one = alone(scenario, key)
+    return _slowed(link(one), key, one, result(scenario, key))
 
 
 def refused_size(many: float, scenario: Scenario) -> str:
