@@ -52,7 +52,7 @@ def summary(
     counted = np.asarray(log.requests.arrival_ps >= round(scenario.warmup_s * PS_PER_S))
     window_s = scenario.duration_s - scenario.warmup_s
     makespan_ps = int(log.ended_ps[log.outcome == Outcome.FINISHED].max(initial=-1))
-    classes = _classes(log, inversion, counted, window_s, notes, in_full=in_full)
+    classes = _classes(log, inversion, counted, window_s, notes, in_full=in_full and not log.replicas)
     found: dict[str, Any] = {
         "requests": _outcomes(log),
         "makespan_s": seconds(makespan_ps) if makespan_ps >= 0 else None,

@@ -289,19 +289,22 @@ def test_means_over_time_are_those_added_up_iteration_by_iteration(scenario: Sce
             continue
         until = round(found["makespan_s"] * PS_PER_S)
         blocks = seats_taken = 0
-        for batch, start, length in zip(
-            batch_by_iteration(log),
-            log.iteration_start_ps.tolist(),
-            log.iteration_duration_ps.tolist(),
-            strict=True,
-        ):
-            inside = max(0, min(length, until - start))
-            blocks += inside * sum(one["kv"] for one in batch.values())
-            seats_taken += inside * len(batch)
-        assert found["kv_utilisation"] == pytest.approx(blocks / (until * log.machine.kv_blocks), rel=1e-12)
-        assert found["batch_occupancy"] == pytest.approx(
-            seats_taken / (until * log.machine.max_num_seqs), rel=1e-12
+        engines = log.replicas or (log,)
+        for one in engines:
+            for batch, start, length in zip(
+                batch_by_iteration(one),
+                one.iteration_start_ps.tolist(),
+                one.iteration_duration_ps.tolist(),
+                strict=True,
+            ):
+                inside = max(0, min(length, until - start))
+                blocks += inside * sum(row["kv"] for row in batch.values())
+                seats_taken += inside * len(batch)
+        pool, seats = (
+            sum(getattr(one.machine, name) for one in engines) for name in ("kv_blocks", "max_num_seqs")
         )
+        assert found["kv_utilisation"] == pytest.approx(blocks / (until * pool), rel=1e-12)
+        assert found["batch_occupancy"] == pytest.approx(seats_taken / (until * seats), rel=1e-12)
 
 
 @settings(max_examples=60)
