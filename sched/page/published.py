@@ -33,16 +33,17 @@ def _rows() -> list[dict[str, Any]]:
         rows_on_file,
     )  # brings every simulated paper with it; no other view waits for that
 
-    return in_order(rows_on_file())
+    return rows_on_file()
 
 
-def in_order(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those that did not come out first, those that are not run last."""
-    return sorted(rows, key=lambda row: ORDER.index(row["verdict"]))
+def failures(rows: Sequence[dict[str, Any]]) -> str:
+    """Those that did not come out, and why, in words; "" if there are none."""
+    missed = [row for row in rows if row["verdict"] == "not reproduced"]
+    return "\n".join(f"- ✗ **{plain(row['source'])}** {plain(row['why'])}" for row in missed)
 
 
 def tally(rows: Sequence[dict[str, Any]]) -> str:
-    """How many rows there are of each verdict."""
+    """How many rows there are of each verdict, those that did not come out first."""
     found = [row["verdict"] for row in rows]
     parts = [f"{found.count(one):,} {one}" for one in ORDER if one in found]
     return f"**{count(len(rows), 'published result')}: {', '.join(parts)}.**"
@@ -78,6 +79,8 @@ def published() -> None:
     """The table, and each row in words; those that did not come out stand open."""
     rows = _rows()
     st.markdown(f"{tally(rows)} {HOW}")
+    if missed := failures(rows):
+        st.markdown(f"**Not reproduced**\n{missed}")
     widths = {"Source": 230, "Setting": 260, "Published": 260, "Ours": 300, "Why": 320}
     st.dataframe(
         table(rows),
