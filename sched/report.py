@@ -140,19 +140,30 @@ def _spans(log: Log, inversion: Inversion) -> dict[str, Any]:
     has_token = start == held.iteration[first]
     blocks_from = ceil_div(held.before[first] + held.step[first] * has_token, size)
     blocks_to = ceil_div(held.before[last] + held.step[last] * held.count[last], size)
+    # Whoever had all its prompt and got no further token decodes all the same: until its batch ends, say.
+    final = held.iteration[last] + held.count[last] - 1
+    done_ps = log.iteration_start_ps[final] + log.iteration_duration_ps[final]
+    computed = held.before[last] + held.step[last] * held.count[last]
+    stay = held.stay[last]
+    idle = np.flatnonzero(
+        is_last & is_prefill[first] & (computed >= stays.known_tokens[stay]) & (done_ps < stays.end_ps[stay])
+    )
+    until[idle] = done_ps[idle]
     none = np.zeros(len(found), dtype=np.int64)
-    request = np.concatenate((found.request, held.request[first]))
-    begin = np.concatenate((found.from_ps, begin_ps))
-    end = np.concatenate((found.to_ps, until))
-    phase = np.concatenate((found.is_return, np.where(is_prefill[first], 2, 3)))
+    request = np.concatenate((found.request, held.request[first], held.request[first][idle]))
+    begin = np.concatenate((found.from_ps, begin_ps, done_ps[idle]))
+    end = np.concatenate((found.to_ps, until, stays.end_ps[stay[idle]]))
+    phase = np.concatenate(
+        (found.is_return, np.where(is_prefill[first], 2, 3), np.full(len(idle), 3, dtype=np.int64))
+    )
     order = np.lexsort((begin, request))
     return {
         "request": _texts(log.requests.ids, request[order]),
         "phase": _texts(("waiting", "preempted", "prefill", "decode"), phase[order]),
         "from_s": _seconds(begin[order]),
         "to_s": _seconds(end[order]),
-        "kv_from": np.concatenate((none, blocks_from))[order],
-        "kv_to": np.concatenate((none, blocks_to))[order],
+        "kv_from": np.concatenate((none, blocks_from, blocks_to[idle]))[order],
+        "kv_to": np.concatenate((none, blocks_to, blocks_to[idle]))[order],
     }
 
 
