@@ -94,6 +94,9 @@ def story(told: Mapping[str, Any]) -> list[str]:
     name, wait = request["id"], told["wait_s"]
     if request["outcome"] == "refused":
         return [f"{name} was refused on arrival: {request['refusal']}."]
+    if request["outcome"] == "shed":
+        when = f"after it had waited {duration(wait)}" if wait else "on arrival"
+        return [f"{name} was turned away by the policy {when}; it got no token."]
     if not wait:
         return [
             f"{name} was admitted the moment it came, at {request['arrival_s']:.2f} s.",

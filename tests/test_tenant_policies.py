@@ -11,14 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sched import POLICIES, Log, Scenario, simulate
+from sched.explain import explain
 from sched.fields import ScenarioError
 from sched.fuzz import scenario_of_seed
+from sched.inversion import analyse
 from sched.model import PS_PER_S, Holding, Machine, Outcome, Request, Standing, StayEnd
 from sched.pieces import pieces_of
 from sched.policies import Scene
 from sched.policies.reserve import Demand, Feedback
 from sched.policies.tenants import charges, stays_smallest
 from sched.scenario import known_policies
+from sched.story import story
 from sched.whole import told, whole_requests
 from sched.workload import requests as request_list
 
@@ -666,3 +669,13 @@ def test_the_queue_is_never_longer_than_its_bound_and_everyone_ends(
     assert not len(log.stretches.waiting) or log.stretches.waiting.max() <= most
     if most == 0:
         assert not len(log.stays.request), "nobody can enter past a queue that holds nobody"
+
+
+def test_the_story_of_one_turned_away_says_so() -> None:
+    # One seat and one place in the queue: a runs at once, b and c come with it, and c finds the queue full.
+    rows = [row("a", 10, 5), row("b", 10, 5, arrival_s=1.0), row("c", 10, 5, arrival_s=1.0)]
+    given = scenario(rows, "shed", {"max_queue": 1}, {}, max_num_seqs=1)
+    log = simulate(given, "shed")
+    explained = explain(log, analyse(log), "c", given, simulate)
+    assert explained["request"]["outcome"] == "shed"
+    assert story(explained) == ["c was turned away by the policy on arrival; it got no token."]
