@@ -155,7 +155,7 @@ def _evictable(found: Drain, rules: Policy) -> Bools:
 
 def _why_at_once(found: Drain, rules: Policy) -> str:
     if found.wait < 0:
-        return "It found what it needed: "
+        return "It did not have to wait: "
     if rules.displaces_for_waiters and not rules.only_loans:
         return "Lower ones are evicted for it: "
     aside: SetAside | None = rules.set_aside
