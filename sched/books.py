@@ -36,7 +36,9 @@ class Books:
         self.order_moves = policy.fair or self.chooses or policy.counts_holdings or policy.reads_cache
         self.ratio = machine.expected_ratio
         self.by_rank, self.fair, self.scans = policy.running_by_rank, policy.fair, policy.misfit == "skip"
-        self.swaps, self.queue_told = policy.swaps, overrides(policy, "queued", "unqueued", "drained")
+        # With prefix caching what is evicted stays in the cache while nobody needs the blocks.
+        self.swaps = policy.swaps and not machine.enable_prefix_caching
+        self.queue_told = overrides(policy, "queued", "unqueued", "drained")
         self.plain = self.pool is None and not machine.long_prefill_token_threshold
         self.plain = (
             self.plain

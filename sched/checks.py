@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sched.scenario import Scenario
 
 MOST_REQUESTS = 2_000_000
+CACHED = "what is evicted stays in the cache while nobody needs its blocks"
 
 
 def check(scenario: "Scenario") -> None:
@@ -201,6 +202,11 @@ def _unused(scenario: "Scenario") -> list[tuple[str, str]]:
         (f"policies.{key}.tokens", f"policies.{key}.tokens is not used: its slices say what is kept")
         for key, settings in scenario.policies.items()
         if getattr(settings, "slices", None) and settings.tokens
+    ]
+    found += [
+        (f"policies.{key}.mode", f"policies.{key}.mode: with prefix caching nothing is swapped; {CACHED}")
+        for key, settings in scenario.policies.items()
+        if scenario.engine.enable_prefix_caching and getattr(settings, "mode", "") == "swap"
     ]
     if scenario.trace:
         return found

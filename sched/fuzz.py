@@ -78,7 +78,7 @@ def _scenario(seed: int, number: str) -> Scenario:
         "engine": engine,
         "classes": {dice.one_of(CLASSES): {"slo": {"ttft_s": 1.5, "tpot_s": 0.5, "e2e_s": 9.0}, **timed}},
         "tenants": {"A": {"weight": dice.one_of([1.0, 3.0])}},
-        "policies": _policies(seed, number, swaps=not engine["enable_prefix_caching"]),
+        "policies": _policies(seed, number),
     }
     if dice.happens(0.2):
         given["drain_s"] = dice.one_of([0.0, 3.3, 60.0])
@@ -156,16 +156,13 @@ def _traffic(dice: Dice, engine: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _policies(seed: int, number: str, swaps: bool) -> dict[str, dict[str, Any]]:
+def _policies(seed: int, number: str) -> dict[str, dict[str, Any]]:
     """Every policy, some with drawn settings; a stream each, so that a new policy moves no other."""
     found = {}
     for key, entry in known_policies().items():
         dice = Dice(seed, number, "policy", key)
         drawn = {one.name: _value(dice, one) for one in entry.settings if dice.happens(0.4)}
-        # Only KV that nobody shares can be swapped.
-        found[key] = {
-            name: value for name, value in drawn.items() if value is not None and (swaps or value != "swap")
-        }
+        found[key] = {name: value for name, value in drawn.items() if value is not None}
     return found
 
 

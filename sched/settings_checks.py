@@ -11,9 +11,6 @@ if TYPE_CHECKING:
 def check_settings(scenario: "Scenario") -> None:
     """Raise for the first policy whose settings cannot be run."""
     for key, settings in scenario.policies.items():
-        if scenario.engine.enable_prefix_caching and getattr(settings, "mode", "") == "swap":
-            text = "swapped KV belongs to one request; turn engine.enable_prefix_caching off, or recompute"
-            raise sentence(f'policies.{key}.mode = "swap": {text}', f"policies.{key}.mode")
         if getattr(settings, "slices", None):
             _slices(f"policies.{key}.slices", settings.slices)
 

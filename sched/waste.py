@@ -53,7 +53,8 @@ def moved(log: Log, scenario: Scenario) -> dict[str, float]:
     """Tokens whose KV evictions moved to the host and back, both ways counted; in GB too where a preset
     says how large they are.
     """
-    if getattr(settings_of(scenario, log.policy), "mode", "") != "swap":
+    swaps = getattr(settings_of(scenario, log.policy), "mode", "") == "swap"
+    if not swaps or log.machine.enable_prefix_caching:
         return {"swapped_tokens": 0}
     # Without a prefix cache, which nobody swaps beside, a stay begins with what came back from the host.
     tokens = int(log.preempted.lost_tokens.sum()) + int(log.stays.hit_tokens.sum())

@@ -257,7 +257,7 @@ class Engine:
         self.emitted_before = 0
         self.given: dict[Job, int] = {}
         self.grower: Job | None = None
-        self.swaps = self.setting("mode", "") == "swap"
+        self.swaps = self.setting("mode", "") == "swap" and not machine.enable_prefix_caching
         self.urgent_level = self.setting("for_priority", None)
         if self.urgent_level is None:
             self.urgent_level = min((job.priority for job in jobs), default=0)

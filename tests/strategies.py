@@ -244,8 +244,6 @@ def any_scenarios(draw: Draw, link_bases: tuple[str, ...] = ("blank@1",)) -> Sce
             policies=policy_tables(),
         )
     )
-    if any(one.get("mode") == "swap" for one in rest.get("policies", {}).values()):
-        rest.get("engine", {}).pop("enable_prefix_caching", None)  # only KV that nobody shares can be swapped
     return Scenario(link_base=draw(st.sampled_from(link_bases)), **source, **rest)
 
 

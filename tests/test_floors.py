@@ -17,22 +17,21 @@ ROOT = Path(__file__).resolve().parent.parent
 # NumPy is the data type of the requests and the log, so it is everywhere but where a decision is made.
 ROWS = (
     (0, "model", ""),
-    (0, "fields laws parts sources registry checks settings_checks sentences plain", "pydantic pydantic_core"),
+    (0, "fields laws parts sources registry sentences plain", "pydantic pydantic_core"),
+    (0, "checks settings_checks", "pydantic pydantic_core"),
     (0, "scenario presets changes knobs", "pydantic"),
     (0, "external files", "pydantic tomli_w"),
     (1, "randomness arrivals lengths cost alone kv promises workload predictors pieces", "numpy"),
     (1, "traces trace_bytes trace_documents trace_formats trace_order", "numpy pandas pyarrow"),
     (1, "trace_rows trace_store trace_values", "numpy pandas pyarrow"),
     (2, "policies", ""),
-    (
-        3,
-        "job choosing queues ledger slices pools books batch foresight needs displace stops plan admission jump",
-        "",
-    ),
+    (3, "job choosing queues ledger slices pools books batch foresight needs", ""),
+    (3, "displace stops plan admission jump", ""),
     (4, "log record intake pace course server replicas", "numpy"),
     (4, "engine", "numpy simpy"),
     (4, "__init__", ""),  # the front door: Scenario, simulate, POLICIES
-    (5, "recorded lockstep occupancy waits supply causes evidence shares blame inversion several moments", "numpy"),
+    (5, "recorded lockstep occupancy waits supply causes evidence shares blame", "numpy"),
+    (5, "inversion several moments", "numpy"),
     (5, "sums metrics limits remarks eta explain words verdict story audit theory", "numpy scipy"),
     (5, "percentiles service reading fairness waste warmup steady sizing details whole", "numpy"),
     (5, "execution overtaking residual forecast sweep notes rules drain guide bounds chronicle", "numpy"),

@@ -227,7 +227,7 @@ def scenarios(draw: Draw, policy: str, counts: Sequence[int] = (1, 2, 3, 5, 8, 1
     if values.get("slices"):
         values["tokens"] = 0.0
     counts_alone = engine["gate"] in ("expected", "lookahead")
-    if counts_alone or values.get("mode") == "swap" or values.get("split"):
+    if counts_alone or values.get("split"):
         engine["enable_prefix_caching"] = False
     requests = draw(request_lists(engine, counts))
     data: dict[str, Any] = {

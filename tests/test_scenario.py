@@ -155,11 +155,6 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"policies": {"mlfq": {"quanta": 5}}},
         "mlfq.quanta = 5: must be a list of numbers, such as [0.5, 2, 10]",
     ),
-    (
-        {"engine": {"enable_prefix_caching": True}, "policies": {"srpt": {"mode": "swap"}}},
-        'policies.srpt.mode = "swap": swapped KV belongs to one request; turn '
-        "engine.enable_prefix_caching off, or recompute",
-    ),
     ({"engine": {"replicas": 2}}, "engine.replicas = 2: must be at most 1"),
     ({"engine": 5}, "engine = 5: must be a table of settings"),
     (
@@ -257,6 +252,11 @@ NOTED: list[tuple[dict[str, Any], str, str]] = [
         {**request(), "policies": {"rescue": {"tokens": 0.1, "slices": {"0": 0.2}}}},
         "policies.rescue.tokens",
         "its slices say what is kept",
+    ),
+    (
+        {**request(), "engine": {"enable_prefix_caching": True}, "policies": {"srpt": {"mode": "swap"}}},
+        "policies.srpt.mode",
+        "nothing is swapped",
     ),
 ]
 

@@ -1,5 +1,6 @@
 """Where the machine's work and memory went, against a count iteration by iteration."""
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +20,13 @@ from tests.strategies import small_scenarios
 
 def last_finish(log: Log) -> int:
     return int(log.ended_ps[log.outcome == Outcome.FINISHED].max(initial=-1))
+
+
+def engines(scenario: Scenario) -> Iterator[Log]:
+    """The log of each engine under each policy."""
+    for policy in scenario.policies:
+        log = simulate(scenario, policy)
+        yield from log.replicas or (log,)
 
 
 @settings(max_examples=80)
@@ -58,8 +66,7 @@ def test_memory_and_budget_are_those_added_up_iteration_by_iteration(
     scenario = scenario.changed(duration_s=6.0, drain_s=drain_s)
     engine = scenario.engine.changed(gate="full_prompt", enable_prefix_caching=False)
     scenario = scenario.changed(engine=engine)
-    for policy in scenario.policies:
-        log = simulate(scenario, policy)
+    for log in engines(scenario):
         inversion, until = analyse(log), last_finish(log)
         batches, given_to = batch_by_iteration(log), given_by_request(log)
         starts, lengths = log.iteration_start_ps.tolist(), log.iteration_duration_ps.tolist()
@@ -88,8 +95,7 @@ def test_memory_and_budget_are_those_added_up_iteration_by_iteration(
 @given(small_scenarios())
 def test_stranded_memory_is_what_is_free_while_somebody_waits(scenario: Scenario) -> None:
     scenario = scenario.changed(engine=scenario.engine.changed(enable_prefix_caching=False), drain_s=30.0)
-    for policy in scenario.policies:
-        log = simulate(scenario, policy)
+    for log in engines(scenario):
         until, found = last_finish(log), stranded(log, analyse(log), last_finish(log))
         if until <= 0:
             assert set(found.values()) == {None}

@@ -4,12 +4,23 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any, ClassVar, Literal
 
 from sched.model import Door, Holding, Machine, Pool, Request, SetAside, Setting, Standing, StayEnd
-from sched.policies.common import MISFIT, MODE, PREDICTOR, Rank, Scene, as_written, kept, round_half_up
+from sched.policies.common import (
+    MISFIT,
+    MODE,
+    PREDICTOR,
+    SWAP,
+    Rank,
+    Scene,
+    as_written,
+    kept,
+    round_half_up,
+)
 
 __all__ = [
     "MISFIT",
     "MODE",
     "PREDICTOR",
+    "SWAP",
     "Policy",
     "Rank",
     "Scene",

@@ -1,7 +1,7 @@
 """What the policies share: the scene that they are set in, settings that several have, exact arithmetic."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -21,9 +21,12 @@ MODE = Setting(
     "mode",
     "recompute",
     "What becomes of evicted KV",
-    "recompute: it is prefilled anew; swap: it waits on the host, at the cost of moving it there and back.",
+    "recompute: it is prefilled anew; swap: it waits on the host, at the cost of moving it there and back. "
+    "With prefix caching it stays in the cache while nobody needs the blocks, and mode says nothing.",
     choices=("recompute", "swap"),
 )
+SWAP = replace(MODE, default="swap")
+"""For policies that evict so often that recomputing may leave no time for anything else."""
 PREDICTOR = (
     Setting("predictor", "oracle", "Length predictor", "How output lengths are known before they are.",
             choices=("oracle", "lognormal", "bucket", "rank", "refreshed")),

@@ -3,7 +3,7 @@
 from typing import Any, ClassVar
 
 from sched.model import PS_PER_S, Request, Setting, Standing
-from sched.policies.base import MISFIT, MODE, Scene, as_written
+from sched.policies.base import MISFIT, SWAP, Scene, as_written
 from sched.policies.levels import Levels
 
 
@@ -29,7 +29,7 @@ class Mlfq(Levels):
                 "s", 0.001, 8_640_000, 0.5),
         Setting("enter", "top", "Where requests enter", "class: those of the lowest priority at the bottom.",
                 choices=("top", "class")),
-        MODE,
+        SWAP,
         MISFIT,
     )  # fmt: skip
 

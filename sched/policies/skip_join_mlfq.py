@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from sched.model import PS_PER_S, Request, Setting, Standing
-from sched.policies.base import MISFIT, MODE, Scene, as_written
+from sched.policies.base import MISFIT, SWAP, Scene, as_written
 from sched.policies.levels import Levels
 from sched.policies.mlfq import Mlfq
 
@@ -24,7 +24,7 @@ class SkipJoinMlfq(Levels):
         replace(Mlfq.settings[0], default=(0.5, 1.0, 2.0, 4.0)),
         Setting("starve_s", 1.0, "Longest wait", "Who has waited so long is lifted to the top level.",
                 "s", 0.001, 8_640_000, 0.5),
-        MODE,
+        SWAP,
         MISFIT,
     )  # fmt: skip
     moving = True
