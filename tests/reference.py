@@ -741,11 +741,12 @@ def split(jobs: Sequence[Job], machine: Machine, settings: Mapping[str, Any]) ->
     """Requests too long for the cap of their class, cut into pieces of even prompts, each with the prefix."""
     cap, prefix = settings.get("per_request"), settings.get("split_prefix", 0)
     limit = Fraction(machine.kv_blocks * machine.block_size, 4) if cap is None else Fraction(cap)
-    urgent, found = min([0] + [job.priority for job in jobs]), list[Job]()
+    levels, found = sorted({job.priority for job in jobs}), list[Job]()
     for job in jobs:
         own = int(limit) - job.output + 1 - prefix
         size = machine.tokens_of_life(job.prompt, job.output)
-        if job.priority <= urgent or size <= limit or own < 1:
+        is_free = len(levels) > 1 and job.priority == levels[0]
+        if is_free or size <= limit or own < 1:
             found.append(job)
             continue
         count = -(-job.prompt // own)

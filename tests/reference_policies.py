@@ -687,7 +687,7 @@ class KvCap(Book):
         return self.engine.machine.tokens_of_life(job.prompt, job.output)
 
     def binds(self, job: Job) -> bool:
-        return job.priority > min(0, self.levels[0])
+        return len(self.levels) == 1 or job.priority > self.levels[0]
 
     def is_capped_out(self, job: Job) -> bool:
         return self.binds(job) and self.size(job) > min(self.per_request, self.aggregate)

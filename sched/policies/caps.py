@@ -22,8 +22,8 @@ CAPS = (
 
 
 class Capped(Policy):
-    """A policy with caps on every class less urgent than level 0, or than the most urgent if that is above:
-    on a request, on all running ones of a class, on how many of them are long.
+    """A policy with caps on every class below the most urgent, or on all if there is one level only: on a
+    request, on all running ones of a class, on how many of them are long.
 
     The size of a request is the most tokens whose KV it may ever hold.
     """
@@ -31,7 +31,7 @@ class Capped(Policy):
     def __init__(self, options: Any, scene: Scene) -> None:
         super().__init__(options, scene)
         self.per_request, self.aggregate = caps_of(options, scene.machine)
-        self.free_level = free_level(scene.most_urgent)
+        self.free_level = free_level(scene.most_urgent, len(scene.peaks))
         self.size: dict[int, int] = {}
         self.held: Counter[str] = Counter()
         self.long: Counter[str] = Counter()
@@ -42,7 +42,8 @@ class Capped(Policy):
         if not options.split or not len(listed):
             return listed
         most, _ = caps_of(options, machine)
-        level = free_level(int(listed.priority.min()))
+        levels = set(listed.priority.tolist())
+        level = free_level(min(levels), len(levels))
         return pieces_of(listed, machine, level, most, options.split_prefix)
 
     def rank(self, request: Request, standing: Standing) -> Rank:
@@ -88,9 +89,9 @@ class Capped(Policy):
         self.long[request.class_name] += sign * (size > self.options.long_tokens)
 
 
-def free_level(most_urgent: int) -> int:
-    """The least urgent priority that no cap binds."""
-    return min(0, most_urgent)
+def free_level(most_urgent: int, levels: int) -> int:
+    """The priority that no cap binds: the most urgent, if there are several; of one alone, all are bound."""
+    return most_urgent - 1 if levels == 1 else most_urgent
 
 
 def caps_of(options: Any, machine: Machine) -> tuple[int, int]:
