@@ -27,7 +27,7 @@ NOT_POLICIES = {f"sched/policies/{name}.py" for name in ("__init__", "base", "co
 
 # What may be longer, how long, and why. An entry that is no longer needed fails the test: take it out.
 LONGER: dict[str, tuple[int, str]] = {
-    "sched/policies/aging.py": (82, "credit, threshold, floor and margin are one rule, and so is until when"),
+    "sched/policies/aging.py": (83, "credit, threshold, floor and margin are one rule, and so is until when"),
 }
 
 # In a style sheet a number after # is a colour, and what a source line cites is not ours.

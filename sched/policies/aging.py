@@ -37,6 +37,7 @@ class Aging(Policy):
         self.threshold_ps = options.threshold_s and int(as_written(options.threshold_s) * PS_PER_S)
         self.margin_ps = None if options.margin_s is None else int(as_written(options.margin_s) * PS_PER_S)
         self.moving = not (self.threshold_ps is None and self.margin_ps is None and least is None)
+        self.steps = bool(self.threshold_ps)
         # Ranks are only compared: one common denominator keeps them exact integers.
         self.unit = lcm(credit.denominator, 1 if least is None else least.denominator)
         self.unit_per_ps = int(credit * self.unit)
