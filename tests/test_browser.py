@@ -264,6 +264,7 @@ def test_a_shown_incident_is_told_of_below_the_stage(visit: Any) -> None:
     panel = first.page.locator(".st-key-opened")
     panel.get_by_text("What bounds it.").wait_for(timeout=WAIT_MS)
     assert name in panel.inner_text() and "p10 to p90" in panel.inner_text()
+    first.idle()  # what is drawn anew would close again what was opened
     panel.get_by_text("As it went on").click()
     panel.locator("table").wait_for(timeout=WAIT_MS)
     first.page.set_viewport_size({"width": 390, "height": 844})

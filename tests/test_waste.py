@@ -36,8 +36,7 @@ def test_useful_tokens_are_each_computed_for_the_first_time(
 ) -> None:
     scenario = scenario.changed(duration_s=6.0, drain_s=drain_s)
     scenario = scenario.changed(engine=scenario.engine.changed(enable_prefix_caching=False))
-    for policy in scenario.policies:
-        log = simulate(scenario, policy)
+    for log in engines(scenario):
         useful = sum(max(map(reached, rows)) for rows in given_by_request(log).values())
         until = last_finish(log)
         found, again = work(log, until), int(log.recomputed_tokens.sum())

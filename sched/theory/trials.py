@@ -40,8 +40,8 @@ Figures = dict[str, float]
 class Trial:
     """`run(seed, requests)` gives the figures, under these policies.
 
-    `quick` is how many seeds of it `make test` takes: fewer where a run is slow or a law exact, and none
-    where another trial says the same. `make theory` takes ten of all.
+    `quick` is how many seeds of it `make test` takes: fewer where the law is exact or a bound. `make theory`
+    takes ten of all.
     """
 
     run: Callable[[int, int], Figures]
@@ -216,27 +216,21 @@ TRIALS: dict[str, Trial] = {
     "equal sizes": Trial(partial(_of_law, key="md1.wait", law=constant(1.0))),
     "two sizes": Trial(partial(_of_law, key="mg1.wait", law=at.TWO_SIZES)),
     "two classes": Trial(partial(_two_classes, policy="priority"), ("priority",)),
-    "two classes, first come": Trial(partial(_two_classes, policy="fcfs"), quick=0),
-    "preemptive": Trial(_preemptive, ("preemptive",), quick=4),
+    "two classes, first come": Trial(partial(_two_classes, policy="fcfs")),
+    "preemptive": Trial(_preemptive, ("preemptive",)),
     "shortest first": Trial(_sjf, ("sjf",)),
-    "feedback levels": Trial(_feedback, ("mlfq",), quick=4),
+    "feedback levels": Trial(_feedback, ("mlfq",)),
     "processor sharing": Trial(_sharing),
     "pooling": Trial(_pooling),
     "bursty arrivals": Trial(_bursty),
-    "few places": Trial(_lost, ("shed",), quick=4),
+    "few places": Trial(_lost, ("shed",)),
     "shot noise": Trial(_occupancy),
     "full cache": Trial(_full_cache, quick=3),
     "identities": Trial(differences, POLICIES_OF_IDENTITIES, quick=2),
+    **{f"least remaining at {load:g}": Trial(partial(_srpt, load=load), ("srpt",)) for load in at.SRPT_LOADS},
+    **{f"head of line at {share:g}": Trial(partial(_head_of_line, small=share)) for share in at.SMALL_SHARES},
     **{
-        f"least remaining at {load:g}": Trial(partial(_srpt, load=load), ("srpt",), 4 * (load == at.LOAD))
-        for load in at.SRPT_LOADS
-    },
-    **{
-        f"head of line at {share:g}": Trial(partial(_head_of_line, small=share), quick=4 * (share == 0.9))
-        for share in at.SMALL_SHARES
-    },
-    **{
-        f"{seats} seats at {load:g}": Trial(partial(_seats, seats=seats, load=load), quick=10 * (not place))
-        for place, (seats, load) in enumerate(at.SEATS)
+        f"{seats} seats at {load:g}": Trial(partial(_seats, seats=seats, load=load))
+        for seats, load in at.SEATS
     },
 }
