@@ -7,13 +7,12 @@ from sched.fields import number_text, sentence
 from sched.laws import MOST_TOKENS, Clipped, ConstantLength, Dump, Length, UniformLength
 from sched.parts import LONGEST_S
 from sched.sentences import quoted
-from sched.settings_checks import check_settings
+from sched.settings_checks import check_settings, without_effect
 
 if TYPE_CHECKING:
     from sched.scenario import Scenario
 
 MOST_REQUESTS = 2_000_000
-CACHED = "what is evicted stays in the cache while nobody needs its blocks"
 
 
 def check(scenario: "Scenario") -> None:
@@ -198,16 +197,7 @@ def _uncut(scenario: "Scenario") -> list[tuple[str, str]]:
 
 
 def _unused(scenario: "Scenario") -> list[tuple[str, str]]:
-    found = [
-        (f"policies.{key}.tokens", f"policies.{key}.tokens is not used: its slices say what is kept")
-        for key, settings in scenario.policies.items()
-        if getattr(settings, "slices", None) and settings.tokens
-    ]
-    found += [
-        (f"policies.{key}.mode", f"policies.{key}.mode: with prefix caching nothing is swapped; {CACHED}")
-        for key, settings in scenario.policies.items()
-        if scenario.engine.enable_prefix_caching and getattr(settings, "mode", "") == "swap"
-    ]
+    found = without_effect(scenario)
     if scenario.trace:
         return found
     classes = set(scenario.class_names())

@@ -67,9 +67,9 @@ def scene_of(
     lives = np.minimum(listed.prompt_tokens + listed.output_tokens, longest) - 1
     blocks = -(-lives // resolved.block_size)
     count = max(1, len(listed))
-    predictor = getattr(options, "predictor", "none")
+    predictor = getattr(options, "predictor", "off")
     belief: dict[str, Any] = {}
-    if predictor != "none":
+    if predictor != "off":
         belief["forecast"] = forecast(listed, predictor, options.error, options.tau, scenario.seed)
     return Scene(
         machine=resolved,

@@ -24,7 +24,9 @@ def jain(log: Log, tokens: Ints, counted: Bools) -> float | None:
     tenants = log.requests.tenant_index[counted]
     served = np.bincount(tenants, weights=tokens[counted], minlength=len(log.requests.weights))
     present = np.unique(tenants).tolist()
-    shares = [float(int(served[tenant]) / log.requests.weights[tenant]) for tenant in present]
+    exact = [int(served[tenant]) / log.requests.weights[tenant] for tenant in present]
+    most = max(exact, default=0) or 1
+    shares = [float(share / most) for share in exact]
     squares = sum(share * share for share in shares)
     return sum(shares) ** 2 / (len(shares) * squares) if squares else None
 

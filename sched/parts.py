@@ -160,7 +160,7 @@ class Engine(Part):
         "Swap bandwidth",
         "One way between a GPU and its host, for policies that swap evicted KV; with a hardware preset.",
         unit="GB/s",
-        above=0.0,
+        low=0.001,
         high=10_000.0,
         step=5.0,
         expert=True,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sched.checks import MOST_REQUESTS
 from sched.fields import refuse
 from sched.model import Machine
 from sched.workload import RequestList, Segments
@@ -25,6 +26,8 @@ def pieces_of(
     counts = [_count(listed, row, machine, level, per_request, prefix) for row in range(len(listed))]
     if all(count == 1 for count in counts):
         return listed
+    if sum(counts) > MOST_REQUESTS:
+        refuse(f"makes {sum(counts):,} pieces: must be at most {MOST_REQUESTS:,}; raise per_request", "split")
     prompts: list[int] = []
     ids: list[str] = []
     parents: list[str] = []

@@ -114,11 +114,13 @@ def note_what_is_odd(log: Log, counted: Bools, notes: Notes) -> None:
         odd["replicas"] = (
             f"{many} engines with a clock of their own; what is counted by iteration is told of each"
         )
-        parts, whole = [one.machine for one in log.replicas], log.machine
-        if sum(one.max_num_seqs for one in parts) > whole.max_num_seqs:
-            odd["engine.max_num_seqs"] = f"{whole.max_num_seqs} seat cannot be split: each engine has one"
-        if sum(one.kv_blocks for one in parts) > whole.kv_blocks < UNLIMITED_BLOCKS:
-            odd["engine.kv_blocks"] = f"{whole.kv_blocks} block cannot be split: each engine has one"
+        for name, what in (
+            ("max_num_seqs", "seat"),
+            ("kv_blocks", "block"),
+            ("max_num_batched_tokens", "token"),
+        ):
+            if getattr(log.machine, name) == 1:
+                odd[f"engine.{name}"] = f"one {what} cannot be split: each engine has one of its own"
     if log.requests.parents is not None and (cut := {one for one in log.requests.parents if one}):
         text = f"{len(cut):,} cut into pieces, each counted here; whole_requests has the times of the whole"
         odd["requests"] = text

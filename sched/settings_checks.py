@@ -31,3 +31,52 @@ def _slices(path: str, shares: Any) -> None:
     if total > 1 + 1e-9:
         text = "they keep more than all tokens of an iteration; let them sum to at most 1"
         raise sentence(f"{path}: the shares sum to {number_text(round(total, 9))}: {text}", path)
+
+
+def without_effect(scenario: "Scenario") -> list[tuple[str, str]]:
+    """Settings that were changed and change nothing, each with its reason, by path."""
+    found: list[tuple[str, str]] = []
+    for key, settings in scenario.policies.items():
+        model = type(settings).model_fields
+        changed = {
+            name for name, field in model.items() if getattr(settings, name) not in (field.default, None)
+        }
+        for names, why in _reasons(key, settings, scenario):
+            path = f"policies.{key}"
+            found += [(f"{path}.{name}", f"{path}.{name} {why}") for name in names if name in changed]
+    return found
+
+
+def _reasons(key: str, settings: Any, scenario: "Scenario") -> list[tuple[tuple[str, ...], str]]:
+    """Names that have no effect under these settings, and why."""
+
+    def of(name: str, otherwise: Any = None) -> Any:
+        return getattr(settings, name, otherwise)
+
+    found: list[tuple[tuple[str, ...], str]] = []
+    if of("slices"):
+        found.append((("tokens",), "is not used: its slices say what is kept"))
+    if of("mode") == "swap" and scenario.engine.enable_prefix_caching:
+        cached = "what is evicted stays in the cache while nobody needs its blocks"
+        found.append((("mode",), f"has no effect: with prefix caching nothing is swapped; {cached}"))
+    if of("predictor", "lognormal") not in ("lognormal", "refreshed"):
+        found.append((("error",), f"has no effect on the predictor {of('predictor')}"))
+    if of("predictor", "rank") != "rank":
+        found.append((("tau",), f"has no effect on the predictor {of('predictor')}"))
+    if key in ("edf", "slack") and of("deadline") == "ttft":
+        found.append(
+            (("predictor", "error", "tau"), "has no effect: a first token needs no predicted length")
+        )
+    if key == "shed" and of("max_wait_s") is None and not of("by_slo"):
+        found.append((("predictor", "error", "tau"), "has no effect without max_wait_s or by_slo"))
+    if key == "shed" and of("max_queue") is None:
+        found.append((("on_full", "per_class"), "has no effect without max_queue"))
+    if of("threshold_s") is not None:
+        found.append((("per_s",), "has no effect: threshold_s says what waiting earns"))
+    if of("split") is False:
+        found.append((("split_prefix",), "has no effect without split"))
+    if of("lend") is False:
+        found.append((("lend_share",), "has no effect: nothing is lent"))
+    if of("cpu_cores") == 0:
+        found.append((("cpu",), "has no effect without cpu_cores"))
+    return found

@@ -384,7 +384,7 @@ class Vtc(Book):
         self.counters: dict[str, Fraction] = defaultdict(Fraction)
         self.last_served = ""
         self.output_weight = exact(self.setting("output_weight", 2))
-        self.predicts = self.setting("predictor", "none") != "none"
+        self.predicts = self.setting("predictor", "off") != "off"
 
     def rank(self, job: Job) -> Rank:
         return (self.counters[job.tenant], self.head(job), job.arrival, job.id)

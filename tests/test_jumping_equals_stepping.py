@@ -106,7 +106,7 @@ SETTINGS: dict[str, Settings] = {
     "vtc": {
         **{"prompt_weight": st.sampled_from([0, 1, 2.5]), "output_weight": st.sampled_from([0, 1, 2, 0.7])},
         **PREDICTOR,
-        "predictor": st.sampled_from(["none", "none", "oracle", "lognormal", "bucket", "rank"]),
+        "predictor": st.sampled_from(["off", "off", "oracle", "lognormal", "bucket", "rank"]),
         **MISFIT,
     },
     "dlpm": {"quantum": st.sampled_from([1, 5, 40, 2000]), **MISFIT},
@@ -245,8 +245,8 @@ def scenarios(draw: Draw, policy: str, counts: Sequence[int] = (1, 2, 3, 5, 8, 1
 
 def predicted(scenario: Scenario, requests: RequestList, chosen: dict[str, Any]) -> list[int]:
     """Output tokens that the policy believes in before the first; zeros where it asks nobody."""
-    kind = chosen.get("predictor") or "none"
-    if kind == "none":
+    kind = chosen.get("predictor") or "off"
+    if kind == "off":
         return [0] * len(requests)
     error, tau = chosen.get("error", 0.6), chosen.get("tau", 0.6)
     return [int(n) for n in predictions(requests, kind, error, tau, scenario.seed)]

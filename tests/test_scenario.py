@@ -258,6 +258,37 @@ NOTED: list[tuple[dict[str, Any], str, str]] = [
         "policies.srpt.mode",
         "nothing is swapped",
     ),
+    (
+        {**request(), "policies": {"sjf": {"error": 1.5}}},
+        "policies.sjf.error",
+        "no effect on the predictor oracle",
+    ),
+    (
+        {**request(), "policies": {"edf": {"predictor": "rank"}}},
+        "policies.edf.predictor",
+        "a first token needs no predicted length",
+    ),
+    (
+        {**request(), "policies": {"shed": {"on_full": "lowest"}}},
+        "policies.shed.on_full",
+        "without max_queue",
+    ),
+    (
+        {**request(), "policies": {"aging": {"per_s": 1, "threshold_s": 5}}},
+        "policies.aging.per_s",
+        "threshold_s says what waiting earns",
+    ),
+    (
+        {**request(), "policies": {"kv_cap": {"split_prefix": 5}}},
+        "policies.kv_cap.split_prefix",
+        "without split",
+    ),
+    (
+        {**request(), "policies": {"rescue": {"lend": False, "lend_share": 0.5}}},
+        "policies.rescue.lend_share",
+        "nothing is lent",
+    ),
+    ({**request(), "policies": {"drf": {"cpu": {"a": 2}}}}, "policies.drf.cpu", "without cpu_cores"),
 ]
 
 

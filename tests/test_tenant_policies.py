@@ -129,7 +129,7 @@ def service(log: Log, prompt_price: int, output_price: int) -> tuple[list[dict[s
 
 @settings(max_examples=60)
 @given(
-    LENGTHS, LENGTHS, st.integers(1, 4), st.sampled_from([1.0, 2.0, 3.0]), st.sampled_from(["none", "oracle"])
+    LENGTHS, LENGTHS, st.integers(1, 4), st.sampled_from([1.0, 2.0, 3.0]), st.sampled_from(["off", "oracle"])
 )
 def test_two_backlogged_tenants_under_vtc_are_never_further_apart_than_twice_the_bound(
     a: list[tuple[int, int]], b: list[tuple[int, int]], seats: int, weight: float, predictor: str
@@ -299,7 +299,7 @@ def test_levels_first_then_shares() -> None:
 # -- token counters and deficits
 
 
-@pytest.mark.parametrize("predictor", ["none", "oracle"])
+@pytest.mark.parametrize("predictor", ["off", "oracle"])
 def test_vtc_gives_equal_tokens_for_unequal_requests(predictor: str) -> None:
     # A request of A costs 4 + 2 * 2 = 8, one of B 4 + 2 * 10 = 24; at a tie the earlier id.
     rows = [row(f"A{n}", 4, 2, "A") for n in range(6)] + [row(f"B{n}", 4, 10, "B") for n in range(2)]

@@ -34,20 +34,14 @@ class Isolated(Policy):
 
     def machines(self) -> tuple[Machine, ...]:
         whole, share = self.scene.machine, self.options.share
-        blocks = round_half_up(share, whole.kv_blocks)
-        unlimited = whole.kv_blocks >= UNLIMITED_BLOCKS
-        seats = min(max(1, round_half_up(share, whole.max_num_seqs)), max(1, whole.max_num_seqs - 1))
-        tokens = round_half_up(share, whole.max_num_batched_tokens)
-        sides = (
-            (blocks, seats, tokens),
-            (whole.kv_blocks - blocks, whole.max_num_seqs - seats, whole.max_num_batched_tokens - tokens),
-        )
+        limits = (whole.kv_blocks, whole.max_num_seqs, whole.max_num_batched_tokens)
+        # Each side has at least one of everything, even where there is only one.
+        own = [min(max(1, round_half_up(share, most)), max(1, most - 1)) for most in limits]
+        rest = [max(1, most - part) for most, part in zip(limits, own, strict=True)]
+        sides = (own, rest)
+        if whole.kv_blocks >= UNLIMITED_BLOCKS:
+            own[0] = rest[0] = whole.kv_blocks
         return tuple(
-            replace(
-                whole,
-                kv_blocks=whole.kv_blocks if unlimited else max(1, kv),
-                max_num_seqs=max(1, seats),
-                max_num_batched_tokens=max(1, tokens),
-            )
+            replace(whole, kv_blocks=kv, max_num_seqs=seats, max_num_batched_tokens=tokens)
             for kv, seats, tokens in sides
         )

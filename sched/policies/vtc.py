@@ -21,7 +21,7 @@ class Vtc(ByTenant):
     settings = (
         Setting("prompt_weight", 1.0, "Prompt token weight", "Charged at admission.", "", 0, 1000, 0.5),
         Setting("output_weight", 2.0, "Output token weight", "Charged as it is emitted.", "", 0, 1000, 0.5),
-        replace(PREDICTOR[0], default="none", choices=("none", *PREDICTOR[0].choices),
+        replace(PREDICTOR[0], default="off", choices=("off", *PREDICTOR[0].choices),
                 help="The predicted answer is charged at admission, and put right at the end."),
         *PREDICTOR[1:], MISFIT)  # fmt: skip
 
@@ -30,7 +30,7 @@ class Vtc(ByTenant):
         prices = [as_written(options.prompt_weight), as_written(options.output_weight)]
         self.prompt_charge, output = charges(prices, scene.weights)
         both = dict.fromkeys(output, 0), output
-        self.ahead_charge, self.token_charge = both if options.predictor == "none" else both[::-1]
+        self.ahead_charge, self.token_charge = both if options.predictor == "off" else both[::-1]
         self.counters, self.last_served = dict.fromkeys(scene.weights, 0), ""
         self.foreseen = dict[int, int]()
 
