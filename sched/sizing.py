@@ -240,5 +240,5 @@ def compared(found: Suggestion, kept_blocks: int, machine: Machine) -> str:
 
 def is_a_buffer(log: Log, scenario: Scenario) -> bool:
     """Whether a run's policy keeps a share of the KV blocks that is set once and for all."""
-    is_fixed = log.set_aside is not None and not log.asides and log.machine.kv_blocks < UNLIMITED_BLOCKS
+    is_fixed = log.set_aside is not None and not log.asides
     return is_fixed and hasattr(settings_of(scenario, log.policy), "kv")

@@ -466,3 +466,11 @@ def test_the_readme_names_every_command_and_option(told: Told) -> None:
     for name in COMMANDS:
         options = set(re.findall(r"--[a-z]+", told(name, "--help"))) - {"--help", "--json"}
         assert not {option for option in options if option not in section}, name
+
+
+def test_a_request_that_was_cut_is_named_by_its_pieces(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["explain", "textbook", "kv_cap.per_request=150", "kv_cap.split=true", "--policy", "kv_cap"]
+    assert main([*given, "--request", "C"]) == 2
+    said = capsys.readouterr().err
+    assert "cuts it into C/1 to C/" in said and "name one of them" in said
+    assert main([*given, "--request", "C/1"]) == 0

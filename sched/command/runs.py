@@ -14,6 +14,7 @@ from sched.fields import ScenarioError, suggestion
 from sched.inversion import Inversion, analyse
 from sched.log import Log
 from sched.metrics import summary
+from sched.model import UNLIMITED_BLOCKS
 from sched.percentiles import quotable
 from sched.plain import plain
 from sched.scenario import Scenario, known_policies
@@ -68,7 +69,8 @@ def _shown(scenario: Scenario, about_link: list[tuple[str, str]], as_json: bool,
     summaries, exported, buffers = {}, dict[str, "Tables"](), list[str]()
     for policy, log, inversion in _runs(scenario):
         summaries[policy] = summary(log, scenario, inversion, in_full=as_json)
-        if log.set_aside is not None and is_a_buffer(log, scenario):
+        is_limited = log.machine.kv_blocks < UNLIMITED_BLOCKS
+        if log.set_aside is not None and is_limited and is_a_buffer(log, scenario):
             told = compared(suggest(scenario, log.requests), log.set_aside.kv_blocks, log.machine)
             buffers.append(f"Buffer of {policy}: {told}.")
         summaries[policy]["notes"][:0] = [{"path": path, "text": text} for path, text in about_link]
@@ -107,17 +109,27 @@ def explain_request(words: Sequence[str]) -> int:
     options = parser.read(words)
     policy = policy_named(options.policy)
     scenario = scenario_of(options, also=policy, seed=options.seed)
-    listed = requests(scenario)
-    if options.request not in listed.ids:
-        near = suggestion(options.request, listed.ids)
-        raise ScenarioError(f"request = {options.request}: none of the {len(listed):,} has this id{near}")
-    log = simulate(scenario, policy, listed)
+    log = simulate(scenario, policy, requests(scenario))
+    _named(log, options.request)
     told = explain(log, analyse(log), options.request, scenario, simulate)
     if options.json:
         print_json(told)
     else:
         print(explanation(told))
     return 0
+
+
+def _named(log: Log, name: str) -> None:
+    """Raise ScenarioError unless the run has a request of this name."""
+    listed = log.requests
+    if name in listed.ids:
+        return
+    pieces = [one for one, whole in zip(listed.ids, listed.parents or (), strict=False) if whole == name]
+    if pieces:
+        text = f"{log.policy} cuts it into {pieces[0]} to {pieces[-1]}; name one of them"
+        raise ScenarioError(f"request = {name}: {text}")
+    near = suggestion(name, listed.ids)
+    raise ScenarioError(f"request = {name}: none of the {len(listed):,} has this id{near}")
 
 
 def policy_named(key: str) -> str:
