@@ -22,7 +22,7 @@ class Static(Policy):
             "batch",
             0,
             "Largest batch",
-            "0: as many as the seats; what the tokens of its first iteration let in.",
+            "0: as many as the seats. Never more than the tokens of its first iteration let in.",
             unit="requests",
             low=0,
             high=65536,
