@@ -44,7 +44,11 @@ class Ledger:
     def __init__(self, batch: Crowd) -> None:
         self.batch, self.policy = batch, batch.policy
         self.decoding: dict[str, int] = {}
-        self.counts_tokens = overrides(self.policy, "served", "computed", "ran")
+        self.counts_served = overrides(self.policy, "served")
+        self.counts_computed = overrides(self.policy, "computed")
+        self.counts_runs = overrides(self.policy, "ran")
+        self.tells_admitted = overrides(self.policy, "admitted")
+        self.tells_left = overrides(self.policy, "left")
         self.turns = overrides(self.policy, "turns_ps")
         self.outlives = overrides(self.policy, "turns_tokens")
         self.by_tenant = self.policy.counts_holdings or self.policy.pools is not None
@@ -96,7 +100,11 @@ class Ledger:
     def admitted(self, job: Job, cached_tokens: int) -> None:
         """A request enters, before its place in the running pass is decided; so much of it was cached."""
         policy, tenant = self.policy, job.request.tenant
-        policy.admitted(job.request, self.batch.standing(job)._replace(cached_tokens=cached_tokens))
+        if self.tells_admitted:
+            standing = self.batch.standing(job)
+            if cached_tokens:
+                standing = standing._replace(cached_tokens=cached_tokens)
+            policy.admitted(job.request, standing)
         if self.by_tenant:
             self.seats[tenant] = self.seats.get(tenant, 0) + 1
             self.promised[tenant] = self.promised.get(tenant, 0) + job.peak
@@ -108,14 +116,16 @@ class Ledger:
 
     def left(self, job: Job, end: StayEnd, at_ps: int, unheard: int) -> None:
         """A request leaves; it is explicit by now. `unheard` tokens came out after its client had gone."""
-        policy, tenant, standing = self.policy, job.request.tenant, self.batch.standing(job)
+        tenant = job.request.tenant
         if self.by_tenant:
             self.seats[tenant] -= 1
             self.promised[tenant] -= job.peak
         if self.works:
             self.work -= self.work_of.pop(job.ordinal)
-        emitted = standing.emitted_tokens - unheard
-        policy.left(job.request, standing._replace(now_ps=at_ps, emitted_tokens=emitted), end)
+        if self.tells_left:
+            standing = self.batch.standing(job)
+            emitted = standing.emitted_tokens - unheard
+            self.policy.left(job.request, standing._replace(now_ps=at_ps, emitted_tokens=emitted), end)
 
     def went_straight(self, job: Job) -> None:
         """A request decodes straight from now on."""
@@ -136,17 +146,20 @@ class Ledger:
 
     def flown(self, count: int, pieces: list[tuple[Job, int]]) -> None:
         """So many iterations have run with these pieces beside the straight decoders."""
-        if not self.counts_tokens:
-            return
         policy = self.policy
-        for tenant, straight in self.decoding.items():
-            policy.served(tenant, straight * count)
-            policy.computed(tenant, straight * count)
-        for job, tokens in pieces:
-            policy.computed(job.request.tenant, tokens)
-            if job.computed + tokens == job.known:
-                policy.served(job.request.tenant, 1)
-        policy.ran(count)
+        if self.counts_served:
+            for tenant, straight in self.decoding.items():
+                policy.served(tenant, straight * count)
+            for job, tokens in pieces:
+                if job.computed + tokens == job.known:
+                    policy.served(job.request[3], 1)
+        if self.counts_computed:
+            for tenant, straight in self.decoding.items():
+                policy.computed(tenant, straight * count)
+            for job, tokens in pieces:
+                policy.computed(job.request[3], tokens)
+        if self.counts_runs:
+            policy.ran(count)
 
     # -- moments at which a standing changes
 
