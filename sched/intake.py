@@ -39,6 +39,8 @@ class Intake:
         )  # fmt: skip
         self.route: tuple[list[int], int] | None = None
         """Which replica each request goes to, by ordinal, and which this is; None: all come here."""
+        self.is_over = False
+        """The horizon has come: nobody is turned away any more."""
         self.next = 0
         self.next_ps = self.arrivals[0]
         self.live: dict[int, Job] = {}
@@ -91,7 +93,7 @@ class Intake:
             if is_unsure and (why := why_refused(machine, batch.policy, job)):
                 self.recorder.refused_for_good(job, why)
                 continue
-            if self.turns_away and self._turns_away(job, now_ps):
+            if self.turns_away and not self.is_over and self._turns_away(job, now_ps):
                 continue
             if self.announces:
                 self._announce(job, now_ps)

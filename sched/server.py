@@ -32,7 +32,7 @@ class Server(Course):
             if batch.ledger and batch.ledger.turning:
                 self._turn(batch.ledger)
             if intake.next_ps <= self.now_ps:
-                batch.iteration_ahead = self.iteration
+                batch.iteration_ahead, intake.is_over = self.iteration, self.now_ps >= self.horizon_ps
                 intake.take(self.now_ps)
                 if self.inbox:
                     self._abort()
