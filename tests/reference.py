@@ -75,6 +75,7 @@ class Job:
     blocks: list[int] = field(default_factory=list)
     level: int = 0
     used_ps: int = 0
+    sank_ps: int = NEVER
     """Time in the batch at its level."""
     level_at_choice: int = 0
     rank_at_admission: Rank = ()

@@ -322,8 +322,14 @@ class Mlfq(Book):
     def evictable(self, job: Job) -> list[Job]:
         if not self.setting("preempt", self.preempts):
             return []
-        mine = (job.level_at_choice, job.arrival, job.id)
-        found = [o for o in reversed(self.engine.running) if (o.level, o.arrival, o.id) > mine]
+        own, mine = job.level_at_choice, (job.arrival, job.id)
+        found = [
+            other
+            for other in reversed(self.engine.running)
+            # Of the same level only one that has sunk to it just now, if it is behind.
+            if other.level > own
+            or (other.level == own and other.sank_ps == self.now and (other.arrival, other.id) > mine)
+        ]
         return sorted(found, key=lambda other: -other.level)
 
     def patience_ps(self, job: Job) -> int:
@@ -339,14 +345,14 @@ class Mlfq(Book):
         for job in self.engine.running:
             job.used_ps += duration_ps
             if job.level < len(self.quanta_ps) - 1 and job.used_ps >= self.quanta_ps[job.level]:
-                job.level, job.used_ps = job.level + 1, 0
+                job.level, job.used_ps, job.sank_ps = job.level + 1, 0, self.now
 
     def at_boundary(self) -> None:
         boost_s = self.setting("boost_s", self.boost_s)
         if boost_s and self.now // ps(boost_s) > self.boosts:
             self.boosts = self.now // ps(boost_s)
             for job in self.engine.waiting + self.engine.running:
-                job.level = job.used_ps = 0
+                job.level, job.used_ps, job.sank_ps = 0, 0, NEVER
 
 
 class SkipJoinMlfq(Mlfq):

@@ -21,6 +21,7 @@ class Levels(Policy):
         self.level: dict[int, int] = {}
         self.used_ps: dict[int, int] = {}
         self.from_ps: dict[int, int] = {}
+        self.sank_ps: dict[int, int] = {}
 
     def entry(self, request: Request) -> int:
         """The level of a new request."""
@@ -43,11 +44,12 @@ class Levels(Policy):
         return (self.effective(request, standing), request.arrival_ps)
 
     def displaces(self, waiter: Request, waiting: Standing, holder: Request, held: Standing) -> Rank | None:
-        # Within a level the order is that of arrival, for the seat as for the queue.
-        level = self.level[holder.ordinal]
-        later = (level, holder.arrival_ps, holder.id)
-        earlier = (self.effective(waiter, waiting), waiter.arrival_ps, waiter.id)
-        return (level, held.admission) if later > earlier else None
+        level, own = self.level[holder.ordinal], self.effective(waiter, waiting)
+        if level == own and self.sank_ps.get(holder.ordinal) == held.now_ps:
+            # Whoever has just sunk begins anew on its level, behind those who came before it.
+            is_behind = (holder.arrival_ps, holder.id) > (waiter.arrival_ps, waiter.id)
+            return (level, held.admission) if is_behind else None
+        return (level, held.admission) if level > own else None
 
     def arrived(self, request: Request, now_ps: int) -> None:
         self.level[request.ordinal], self.used_ps[request.ordinal] = self.entry(request), 0
@@ -63,6 +65,7 @@ class Levels(Policy):
 
     def ended(self, request: Request, emitted_tokens: int) -> None:
         del self.level[request.ordinal], self.used_ps[request.ordinal]
+        self.sank_ps.pop(request.ordinal, None)
 
     def turns_ps(self, request: Request, now_ps: int) -> int | None:
         ordinal = request.ordinal
@@ -76,4 +79,5 @@ class Levels(Policy):
         # A boost meanwhile has moved the moment on.
         if due_ps is not None and due_ps <= now_ps:
             self.level[request.ordinal] += 1
+            self.sank_ps[request.ordinal] = now_ps
             self.used_ps[request.ordinal], self.from_ps[request.ordinal] = 0, now_ps

@@ -57,4 +57,4 @@ class Mlfq(Levels):
     def tick(self, now_ps: int) -> None:
         self.next_ps = (now_ps // self.boost_ps + 1) * self.boost_ps
         self.level, self.used_ps = dict.fromkeys(self.level, 0), dict.fromkeys(self.used_ps, 0)
-        self.from_ps = dict.fromkeys(self.from_ps, now_ps)
+        self.from_ps, self.sank_ps = dict.fromkeys(self.from_ps, now_ps), {}
