@@ -160,7 +160,7 @@ def _fits(batch: Batch, job: Job, hits: list[int]) -> int:
     if hits and batch.pool:
         need += batch.pool.idle(hits) - len(hits)
     # Looking ahead, the gate's need is the peak of the whole batch.
-    own = job.need if batch.machine.gate == "lookahead" else need
+    own = job.need if batch.foresees and batch.machine.gate == "lookahead" else need
     if batch.watermark_blocks and batch.running:
         need += batch.watermark_blocks
     if need > room - closed_blocks:
@@ -168,7 +168,7 @@ def _fits(batch: Batch, job: Job, hits: list[int]) -> int:
         _refuse(batch, job, code, need, room, room - closed_blocks)
         batch.refused_need = own
         return 0
-    if batch.policy.pools is not None and over_pool(batch, job, own):
+    if batch.caps and batch.policy.pools is not None and over_pool(batch, job, own):
         return _refuse(batch, job, RefusalCode.HELD, need, room, 0)
     return want
 

@@ -17,7 +17,11 @@ class Batch(Books):
 
     def admit(self, job: Job, hits: list[int], piece: int) -> None:
         """Move a waiting request to the end of the batch, with its first piece of tokens."""
-        self.unqueue(job)
+        if self.queue_told:
+            self.unqueue(job)
+        else:
+            self.queue.take(job)
+            self.waiting -= 1
         job.admission = job.order = self.admissions
         self.admissions += 1
         if self.ledger:

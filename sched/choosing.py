@@ -1,4 +1,4 @@
-"""Waiting queues whose order is made when it is asked for: a rank that moves, or fairness among tenants."""
+"""Waiting queues whose order is made when it is asked for, because ranks move."""
 
 import heapq
 from collections import Counter
@@ -100,14 +100,15 @@ class StepQueue(MovingQueue):
             if waiter not in self.ranks:
                 continue
             standing = self.standing(waiter)
-            rank = self.ranks[waiter] = self._enter(waiter, self.policy.rank(waiter.request, standing))
+            rank = self.ranks[waiter] = self._enter(waiter, standing)
             moment = self.policy.stands_until_ps(waiter.request, standing)
             if moment is not None:
                 heapq.heappush(self.moments, (moment, rank, waiter))
         self.unranked.clear()
 
-    def _enter(self, waiter: Job, rank: Rank) -> Rank:
+    def _enter(self, waiter: Job, standing: Standing) -> Rank:
         """Into the heap; returns by what the entry is known to be the last one."""
+        rank = self.policy.rank(waiter.request, standing)
         heapq.heappush(self.heap, (rank, waiter))
         return rank
 
@@ -160,9 +161,10 @@ class LineQueue(StepQueue):
         self.lines = {}
         super().rerank()
 
-    def _enter(self, waiter: Job, rank: Rank) -> Rank:
+    def _enter(self, waiter: Job, standing: Standing) -> Rank:
         """Into its line, behind those who came before."""
-        line, place = self.policy.line(waiter.request), rank[-2:]
+        request = waiter.request
+        line, place = self.policy.lined(request, standing), (request.arrival_ps, request.id)
         heapq.heappush(self.lines.setdefault(line, []), (place, waiter))
         return (line, *place)
 
@@ -181,70 +183,15 @@ class LineQueue(StepQueue):
     def head(self, now_ps: int) -> Job:
         """Who is next; the queue is not empty."""
         self._settle(now_ps)
-        return min(self._heads(set()), key=self._rank)
+        heads = self._heads(set())
+        return heads[0] if len(heads) == 1 else min(heads, key=self._rank)
 
     def head_beside(self, passed: set[Hashable], now_ps: int) -> Job | None:
         """Who is next of those whose line was not passed over."""
         self._settle(now_ps)
-        return min(self._heads(passed), key=self._rank, default=None)
+        heads = self._heads(passed)
+        return heads[0] if len(heads) == 1 else min(heads, key=self._rank, default=None)
 
     def in_order(self, now_ps: int) -> Iterator[Job]:
         """All of them, first first."""
         return iter(sorted(self.ranks, key=self._rank))
-
-
-class FairQueue:
-    """One queue a tenant by rank; the tenant with the smallest counter is next. O(tenants)."""
-
-    def __init__(self, policy: Policy, standing: StandingOf) -> None:
-        self.policy, self.standing = policy, standing
-        self.of_tenant: dict[str, list[tuple[Rank, Job]]] = {}
-        self.length = 0
-
-    def __len__(self) -> int:
-        return self.length
-
-    def push(self, waiter: Job) -> None:
-        """To its tenant's queue."""
-        waiter.rank = self.policy.rank(waiter.request, self.standing(waiter))
-        heapq.heappush(self.of_tenant.setdefault(waiter.request.tenant, []), (waiter.rank, waiter))
-        self.length += 1
-
-    def tenants(self) -> list[str]:
-        """Tenants with somebody waiting, next first."""
-        return sorted(self.of_tenant, key=self._turn)
-
-    def _turn(self, tenant: str) -> tuple[Rank, Rank]:
-        rank, head = self.of_tenant[tenant][0]
-        return self.policy.counter(tenant, head.request), rank
-
-    def head(self, now_ps: int) -> Job:
-        """Who is next; the queue is not empty."""
-        heaps = self.of_tenant
-        one = next(iter(heaps)) if len(heaps) == 1 else min(heaps, key=self._turn)
-        return heaps[one][0][1]
-
-    def head_beside(self, passed: set[Hashable], now_ps: int) -> Job | None:
-        """Who is next of those whose line was not passed over; a tenant is one line here."""
-        heaps = self.of_tenant
-        others = [one for one, heap in heaps.items() if self.policy.line(heap[0][1].request) not in passed]
-        if not others:
-            return None
-        return heaps[others[0] if len(others) == 1 else min(others, key=self._turn)][0][1]
-
-    def take(self, waiter: Job) -> None:
-        """Remove one, usually a tenant's head."""
-        heap = self.of_tenant[waiter.request.tenant]
-        if heap[0][1] is waiter:
-            heapq.heappop(heap)
-        else:
-            heap.remove((waiter.rank, waiter))
-            heapq.heapify(heap)
-        if not heap:
-            del self.of_tenant[waiter.request.tenant]
-        self.length -= 1
-
-    def in_order(self, now_ps: int) -> Iterator[Job]:
-        """Tenant by tenant, next first, as they would be passed over."""
-        for tenant in self.tenants():
-            yield from (waiter for _, waiter in sorted(self.of_tenant[tenant]))

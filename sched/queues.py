@@ -1,11 +1,11 @@
-"""Waiting queues: who is at the head under arrival order or a static rank; see `choosing` for the others."""
+"""Waiting queues: who is at the head under arrival order, a static rank, or fairness among tenants."""
 
 import heapq
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
-from sched.choosing import FairQueue, LineQueue, MovingQueue, StandingOf, StepQueue
+from sched.choosing import LineQueue, MovingQueue, StandingOf, StepQueue
 from sched.job import Job
 from sched.policies.base import Policy, Rank
 
@@ -163,6 +163,63 @@ class ScanQueue:
         """All of them, first first; whoever has been given out may be taken meanwhile."""
         for bucket in tuple(self.buckets):
             yield from [waiter for _, waiter in bucket.rows]
+
+
+class FairQueue:
+    """One queue a tenant by rank; the tenant with the smallest counter is next. O(tenants)."""
+
+    def __init__(self, policy: Policy, standing: StandingOf) -> None:
+        self.policy, self.standing = policy, standing
+        self.of_tenant: dict[str, list[tuple[Rank, Job]]] = {}
+        self.length = 0
+
+    def __len__(self) -> int:
+        return self.length
+
+    def push(self, waiter: Job) -> None:
+        """To its tenant's queue."""
+        waiter.rank = self.policy.rank(waiter.request, self.standing(waiter))
+        heapq.heappush(self.of_tenant.setdefault(waiter.request.tenant, []), (waiter.rank, waiter))
+        self.length += 1
+
+    def tenants(self) -> list[str]:
+        """Tenants with somebody waiting, next first."""
+        return sorted(self.of_tenant, key=self._turn)
+
+    def _turn(self, tenant: str) -> tuple[Rank, Rank]:
+        rank, head = self.of_tenant[tenant][0]
+        return self.policy.counter(tenant, head.request), rank
+
+    def head(self, now_ps: int) -> Job:
+        """Who is next; the queue is not empty."""
+        heaps = self.of_tenant
+        one = next(iter(heaps)) if len(heaps) == 1 else min(heaps, key=self._turn)
+        return heaps[one][0][1]
+
+    def head_beside(self, passed: set[Hashable], now_ps: int) -> Job | None:
+        """Who is next of those whose line was not passed over; a tenant is one line here."""
+        heaps = self.of_tenant
+        others = [one for one, heap in heaps.items() if self.policy.line(heap[0][1].request) not in passed]
+        if not others:
+            return None
+        return heaps[others[0] if len(others) == 1 else min(others, key=self._turn)][0][1]
+
+    def take(self, waiter: Job) -> None:
+        """Remove one, usually a tenant's head."""
+        heap = self.of_tenant[waiter.request.tenant]
+        if heap[0][1] is waiter:
+            heapq.heappop(heap)
+        else:
+            heap.remove((waiter.rank, waiter))
+            heapq.heapify(heap)
+        if not heap:
+            del self.of_tenant[waiter.request.tenant]
+        self.length -= 1
+
+    def in_order(self, now_ps: int) -> Iterator[Job]:
+        """Tenant by tenant, next first, as they would be passed over."""
+        for tenant in self.tenants():
+            yield from (waiter for _, waiter in sorted(self.of_tenant[tenant]))
 
 
 Queue = ArrivalQueue | RankQueue | ScanQueue | MovingQueue | FairQueue

@@ -40,16 +40,17 @@ class Server(Course):
                 self._tick()
             if self.now_ps >= self.horizon_ps:
                 return self._close("")
-            if self.stuck == (intake.next, batch.waiting) and self.now_ps < opens_ps(batch, AFTER_ALL):
+            if self.stuck is not None and self._is_still_stuck():
                 # What woke the engine concerned a request that had ended: nothing has changed.
                 if not self._wait_for_change(until_ps):
                     return None
             elif batch.running or batch.waiting:
                 self.stuck = None
                 batch.iteration, batch.now_ps = self.iteration, self.now_ps
-                is_last = intake.next_ps == AFTER_ALL and until_ps == inf
-                if is_last and batch.preempted and (reason := goes_round(batch)):
-                    return self._close(reason)
+                if batch.preempted and intake.next_ps == AFTER_ALL and until_ps == inf:
+                    reason = goes_round(batch)
+                    if reason:
+                        return self._close(reason)
                 running_pass(batch)
                 if batch.foresees and batch.preempted:
                     raise_ratio(batch)
@@ -77,11 +78,19 @@ class Server(Course):
     def _step(self) -> None:
         """One iteration with prefill chunks, or with decodes that are tracked one by one."""
         duration, prefill, decodes = iteration_of_pieces(self.batch, self.cost, self.recorder.chunks)
-        self._fly(1, duration + self._moving_ps(), 0, prefill, decodes)
+        if self.batch.moved_tokens:
+            duration += self._moving_ps()
+        self._fly(1, duration, 0, prefill, decodes)
 
     def _moving_ps(self) -> int:
         """What moving evicted tokens to the host and back adds to this iteration."""
-        return self.cost.swap_token_ps * self.batch.moved_tokens if self.batch.moved_tokens else 0
+        return self.cost.swap_token_ps * self.batch.moved_tokens
+
+    def _is_still_stuck(self) -> bool:
+        """Whether nothing has changed since the engine found that nothing could run."""
+        batch = self.batch
+        same = self.stuck == (self.intake.next, batch.waiting)
+        return same and self.now_ps < opens_ps(batch, AFTER_ALL)
 
     def _turn(self, ledger: Ledger) -> None:
         """Running requests whose standing changes by their time in the batch."""
@@ -144,7 +153,9 @@ class Server(Course):
                 count = last_that_fits(batch, iteration + count - 1) - iteration + 1
         else:
             count = 1
-        self._fly(count, first + self._moving_ps(), step, 0, straight.count)
+        if batch.moved_tokens:
+            first += self._moving_ps()
+        self._fly(count, first, step, 0, straight.count)
         if count > 1:
             self.jumps += 1
             if batch.pool:

@@ -135,6 +135,10 @@ class Policy(Hooks):
         """With `misfit` pass: those who are passed over together."""
         return request.tenant
 
+    def lined(self, request: Request, standing: Standing) -> Hashable:
+        """With `by_line`: the line that a waiting request belongs to now."""
+        return self.line(request)
+
     def stands_until_ps(self, request: Request, standing: Standing) -> int | None:
         """When the rank of a waiting request next changes, if it is moving."""
         return None

@@ -38,18 +38,11 @@ class MlfqDrf(Usage, Mlfq):
     def rank(self, request: Request, standing: Standing) -> Rank:
         # Shares say who comes in; in the batch it is as in mlfq.
         share = 0 if request.ordinal in self.from_ps else self.share(request.tenant)
-        level = self.seen[request.ordinal] = self.effective(request, standing)
-        return (level, share, request.arrival_ps, request.id)
+        return (self.effective(request, standing), share, request.arrival_ps, request.id)
 
-    def turns_ps(self, request: Request, now_ps: int) -> int | None:
-        # After the next boost it may sink sooner than from where it is now.
-        boosted_ps = self.other_ps and self.other_ps + self.quanta_ps[0]
-        return min(filter(None, (super().turns_ps(request, now_ps), boosted_ps)), default=None)
-
-    def turned(self, request: Request, now_ps: int) -> None:
-        due_ps = super().turns_ps(request, now_ps)
-        if due_ps is not None and due_ps <= now_ps:
-            super().turned(request, now_ps)
+    def lined(self, request: Request, standing: Standing) -> Hashable:
+        self.seen[request.ordinal] = self.effective(request, standing)
+        return self.line(request)
 
     def displaces(self, waiter: Request, waiting: Standing, holder: Request, held: Standing) -> Rank | None:
         # Inside a level shares decide, not arrivals: there nobody takes a seat from anybody.
