@@ -365,13 +365,13 @@ class SkipJoinMlfq(Mlfq):
         return fitting[0] if fitting else len(self.quanta_ps) - 1
 
     def level(self, job: Job) -> int:
-        starves = self.setting("starve_s", 1.0)
+        starves = self.setting("starve_s", 5.0)
         if job in self.engine.running or starves is None:
             return job.level
         return 0 if self.waited(job) >= ps(starves) else job.level
 
     def patience_ps(self, job: Job) -> int:
-        starves = self.setting("starve_s", 1.0)
+        starves = self.setting("starve_s", 5.0)
         return ps(starves) if starves is not None else 0
 
 

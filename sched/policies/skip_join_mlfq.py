@@ -22,7 +22,7 @@ class SkipJoinMlfq(Levels):
     blind = True
     settings = (
         replace(Mlfq.settings[0], default=(0.5, 1.0, 2.0, 4.0)),
-        Setting("starve_s", 1.0, "Longest wait", "Who has waited so long is lifted to the top level.",
+        Setting("starve_s", 5.0, "Longest wait", "Who has waited so long is lifted to the top level.",
                 "s", 0.001, 8_640_000, 0.5),
         SWAP,
         MISFIT,
