@@ -90,9 +90,9 @@ def scene_of(
 
 def _by_first_arrival(listed: RequestList) -> list[int]:
     """The tenants in the order of their first requests; those without any last."""
-    found, first = np.unique(listed.tenant_index, return_index=True)
-    came: list[int] = found[np.argsort(first)].tolist()
-    return came + [one for one in range(len(listed.tenant_names)) if one not in set(came)]
+    came, first = np.unique(listed.tenant_index, return_index=True)
+    never = np.setdiff1d(np.arange(len(listed.tenant_names)), came)
+    return [*came[np.argsort(first)].tolist(), *never.tolist()]
 
 
 def settings_of(scenario: Scenario, policy: str) -> Any:

@@ -51,7 +51,6 @@ class Intake:
         self.tells = overrides(policy, "arrived")
         self.announces = self.keeps_live or self.tells or batch.fair or batch.pool is not None
         self.reserves = overrides(policy, "keeps_free")
-        self.work: dict[int, int] = {}
         self.iteration_ps = policy.scene.iteration_ps
         """How long the last iteration took; before any, one of a single decode."""
         machine, aside = batch.machine, batch.aside

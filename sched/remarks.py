@@ -123,7 +123,7 @@ def note_what_is_odd(log: Log, counted: Bools, notes: Notes) -> None:
                 odd[f"engine.{name}"] = f"one {what} cannot be split: each engine has one of its own"
     if log.requests.parents is not None and (cut := {one for one in log.requests.parents if one}):
         text = f"{len(cut):,} cut into pieces, each counted here; whole_requests has the times of the whole"
-        odd["requests"] = text
+        odd["whole_requests"] = text
     told = (*odd.items(), *(() if log.replicas else about_the_queue(log).items()))
     notes += [{"path": path, "text": text} for path, text in told]
 

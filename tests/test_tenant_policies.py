@@ -15,6 +15,7 @@ from sched.explain import explain
 from sched.fields import ScenarioError
 from sched.fuzz import scenario_of_seed
 from sched.inversion import analyse
+from sched.metrics import summary
 from sched.model import PS_PER_S, Holding, Machine, Outcome, Request, Standing, StayEnd
 from sched.pieces import pieces_of
 from sched.policies import Scene
@@ -448,6 +449,17 @@ def test_a_large_request_in_pieces_lets_the_urgent_in_and_takes_longer_itself() 
     assert (only["n"], only["cut"], only["e2e_s"]["max"], only["ttft_s"]["max"]) == (1, 1, 8.0, 1.0)
     assert found.first_token_ps.tolist() == [1 * S, 2 * S] and found.arrival_ps.tolist() == [0, S]
     assert found.outcome.tolist() == [Outcome.FINISHED] * 2
+
+
+def test_a_cut_run_that_stops_early_tells_of_both() -> None:
+    # D is exempt from the cap, larger than the pool, and not refused: once the others are through, it stalls.
+    rows = [*LARGE, row("D", 1190, 2, priority=0, arrival_s=20.0, kind="chat")]
+    engine = {"kv_blocks": 10, "refuse_infeasible": False}
+    one = scenario(rows, "kv_cap", {"per_request": 400, "split": True}, {}, **engine)
+    log = simulate(one, "kv_cap")
+    notes = {note["path"]: note["text"] for note in summary(log, one, analyse(log))["notes"]}
+    assert notes["requests"].startswith("the run stopped early: stalled at 20 s: D waits (kv)")
+    assert notes["whole_requests"].startswith("1 cut into pieces")
 
 
 def test_without_cuts_every_request_is_a_whole_one() -> None:
