@@ -4,10 +4,12 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.browsing import STAGE_READY, Visit, serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -44,3 +46,25 @@ def browser() -> "Iterator[Browser]":
         opened = playwright.chromium.launch(executable_path=executable, args=list(BROWSER_FLAGS))
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The dashboard on a free port of this machine, one for all browser tests."""
+    with serving(tmp_path_factory.mktemp("traces")) as address:
+        yield address
+
+
+@pytest.fixture
+def visit(browser: "Browser", server: str) -> Iterator[Any]:
+    """Visits to the page; after the test none of them may have met an error."""
+    made: list[Visit] = []
+
+    def go(query: str = "", ready: str = STAGE_READY, **context: Any) -> Visit:
+        made.append(Visit(browser, server, query, ready, **context))
+        return made[-1]
+
+    yield go
+    for one in made:
+        assert not one.errors
+        one.context.close()

@@ -1,14 +1,7 @@
 """The page in a real browser: it plays without the server, and shows what the log says."""
 
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,96 +9,9 @@ import pytest
 from sched import simulate
 from sched.external import change
 from sched.scenario import preset
-from tests.conftest import ROOT
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+from tests.browsing import WAIT_MS
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
-IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
-WAIT_MS = 60_000
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The dashboard on a free port of this machine."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "SCHED_STORE": str(tmp_path_factory.mktemp("traces")),
-    }
-    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
-    address = f"http://127.0.0.1:{port}"
-    try:
-        for _ in range(240):
-            try:
-                if urllib.request.urlopen(f"{address}/_stcore/health", timeout=2).read() == b"ok":
-                    break
-            except OSError:
-                time.sleep(0.25)
-        yield address
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
-class Visit:
-    """One visit to the page, with all that went wrong in it."""
-
-    def __init__(self, browser: "Browser", address: str, query: str = "", **context: Any) -> None:
-        size = context.pop("size", (1440, 1000))
-        self.context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **context)
-        self.page: Page = self.context.new_page()
-        self.errors: list[str] = []
-        self.sent = 0
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
-        self.page.on("websocket", lambda socket: socket.on("framesent", self._count))
-        self.page.goto(f"{address}/?{query}" if query else address)
-        self.page.wait_for_function("window.__ready > 0", timeout=WAIT_MS)
-        self.idle()
-
-    def _count(self, _: Any) -> None:
-        self.sent += 1
-
-    def idle(self) -> None:
-        self.page.wait_for_selector(IDLE, timeout=WAIT_MS)
-
-    def js(self, expression: str) -> Any:
-        return self.page.evaluate(expression)
-
-    def key(self, name: str) -> None:
-        """A key, with the stage in focus."""
-        self.js("__stage.root.focus({preventScroll: true})")
-        self.page.keyboard.press(name)
-
-    def until(self, expression: str) -> None:
-        self.page.wait_for_function(expression, timeout=WAIT_MS)
-
-    def fresh_data_after(self, act: Any) -> None:
-        before = self.js("window.__ready")
-        act()
-        self.until(f"window.__ready > {before}")
-        self.idle()
-
-
-@pytest.fixture
-def visit(browser: "Browser", server: str) -> Iterator[Any]:
-    made: list[Visit] = []
-
-    def go(query: str = "", **context: Any) -> Visit:
-        made.append(Visit(browser, server, query, **context))
-        return made[-1]
-
-    yield go
-    for one in made:
-        assert not one.errors
-        one.context.close()
 
 
 def test_a_first_visit_plays_from_just_before_the_worst_wait(visit: Any) -> None:

@@ -1,0 +1,90 @@
+"""The page in a real browser, as the browser tests visit it."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+ROOT = Path(__file__).resolve().parent.parent
+IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
+WAIT_MS = 60_000
+STAGE_READY = "window.__ready > 0"
+
+
+@contextmanager
+def serving(store: Path) -> Iterator[str]:
+    """The dashboard on a free port of this machine, with uploaded traces in `store`."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "SCHED_STORE": str(store)}
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(240):
+            try:
+                if urllib.request.urlopen(f"{address}/_stcore/health", timeout=2).read() == b"ok":
+                    break
+            except OSError:
+                time.sleep(0.25)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+class Visit:
+    """One visit to the page, with all that went wrong in it.
+
+    `ready` is what the script of the view says when it has drawn; "" where the page has no such script.
+    """
+
+    def __init__(
+        self, browser: "Browser", address: str, query: str = "", ready: str = STAGE_READY, **context: Any
+    ) -> None:
+        size = context.pop("size", (1440, 1000))
+        self.context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **context)
+        self.page: Page = self.context.new_page()
+        self.errors: list[str] = []
+        self.sent = 0
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
+        self.page.on("websocket", lambda socket: socket.on("framesent", self._count))
+        self.page.goto(f"{address}/?{query}" if query else address)
+        if ready:
+            self.until(ready)
+        self.idle()
+
+    def _count(self, _: Any) -> None:
+        self.sent += 1
+
+    def idle(self) -> None:
+        self.page.wait_for_selector(IDLE, timeout=WAIT_MS)
+
+    def js(self, expression: str) -> Any:
+        return self.page.evaluate(expression)
+
+    def key(self, name: str) -> None:
+        """A key, with the stage in focus."""
+        self.js("__stage.root.focus({preventScroll: true})")
+        self.page.keyboard.press(name)
+
+    def until(self, expression: str) -> None:
+        self.page.wait_for_function(expression, timeout=WAIT_MS)
+
+    def fresh_data_after(self, act: Any) -> None:
+        before = self.js("window.__ready")
+        act()
+        self.until(f"window.__ready > {before}")
+        self.idle()
