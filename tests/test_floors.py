@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # A file that is not placed fails the test below: give it the lowest floor that can hold it.
 # NumPy is the data type of the requests and the log, so it is everywhere but where a decision is made.
 ROWS = (
-    (0, "model", ""),
+    (0, "model version", ""),
     (0, "fields laws parts sources registry sentences plain", "pydantic pydantic_core"),
     (0, "checks settings_checks", "pydantic pydantic_core"),
     (0, "scenario presets changes knobs", "pydantic"),

@@ -41,10 +41,10 @@ def _reading() -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("### Reading the stage")
-        st.markdown(text("reading"))
+        st.markdown(text("reading", "en"))
     with right:
         st.markdown("### Words")
-        st.markdown(text("glossary"))
+        st.markdown(text("glossary", "en"))
 
 
 def _policies() -> None:
