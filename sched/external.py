@@ -12,7 +12,7 @@ from sched.registry import known_policies
 from sched.scenario import SCHEMA, Scenario
 
 VIEW = {
-    "view": "the tab that is open",
+    "view": "the view or the tab that is open",
     "t": "where the replay stands, in seconds",
     "focus": "the request in focus",
     "a": "the first policy of the comparison",
@@ -22,6 +22,15 @@ VIEW = {
     "play": "1: the replay starts by itself",
     "lesson": "the lesson that is open",
     "expert": "1: all controls are shown",
+    "lang": "the language of the page: en or zh",
+    "seeds": "over how many seeds policies are compared",
+    "baseline": "the policy that the others are compared with",
+    "of": "the class that the charts speak of",
+    "chart": "the chart that is open",
+    "sort": "the column by which a table is sorted",
+    "vary": "the first knob of a sweep, key=start:stop:step",
+    "vary2": "the second knob of a sweep",
+    "goal": "what a recommendation is to reach, as class.metric.p99<=value",
 }
 """What a link may say about the screen, beside the scenario."""
 NUMBERS = ("t", "from", "to")

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # NumPy is the data type of the requests and the log, so it is everywhere but where a decision is made.
 ROWS = (
     (0, "model version", ""),
+    (0, "language", "babel"),
     (0, "fields laws parts sources registry sentences plain", "pydantic pydantic_core"),
     (0, "checks settings_checks", "pydantic pydantic_core"),
     (0, "scenario presets changes knobs", "pydantic"),

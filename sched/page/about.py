@@ -25,7 +25,6 @@ iterations come from published measurements.
 
 def about() -> None:
     """What is simulated, how to read it, and why to believe it. Only the open tab is built."""
-    st.session_state["left"] = True
     with st.container(key="about"):
         st.markdown("## About the model")
         st.markdown(WHAT)

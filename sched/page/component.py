@@ -54,3 +54,14 @@ def component(name: str) -> Callable[..., Any]:
     """A component that shows one of the views."""
     shim = _text("shim.js").replace("NAME", json.dumps(name))
     return st.components.v2.component(f"sched_{name}", html=f'<div class="{name}-root">\n</div>', js=shim)
+
+
+@cache
+def _address() -> Callable[..., Any]:
+    return st.components.v2.component("sched_address", html="<i hidden>\n</i>", js=_text("address.js"))
+
+
+def complete_address(number: int, query: str) -> None:
+    """Make the address of this entry of the history say `query`, once for each number."""
+    with st.container(key="address"):
+        _address()(data={"query": query, "number": number}, key="sched_address")

@@ -1,11 +1,19 @@
 """The frame of the page: the bar with its views, and what is set up before any of them draws."""
 
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
 import streamlit as st
 
 from sched.page.about import about
-from sched.page.component import send_code
+from sched.page.compare import compare
+from sched.page.component import complete_address, send_code
 from sched.page.lab import lab
-from sched.page.state import arrive, write_address
+from sched.page.language import language_choice, tr
+from sched.page.learn import learn
+from sched.page.state import PAGES, arrive, leave, shown, write_address
+from sched.page.tradeoffs import tradeoffs
 
 LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="132" height="28" viewBox="0 0 132 28">
 <rect x="2" y="4" width="9" height="9" rx="2" fill="{ink}"/><rect x="13" y="4" width="9" height="9" rx="2"
@@ -14,7 +22,8 @@ fill="{mark}"/><text x="31" y="19.5" font-family="system-ui,sans-serif" font-siz
 fill="{ink}">Sched Lab</text></svg>"""
 STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 3.6rem 26px 2rem; max-width: 1560px; }
-.st-key-code { display: none; }
+.st-key-code, .st-key-address { display: none; }
+.st-key-languages { position: fixed; top: 7px; right: 56px; width: 118px; z-index: 999991; }
 .stSidebar .stVerticalBlock { gap: 0.4rem; }
 .stSidebar .stExpander details { border: 0; background: none; }
 .stSidebar .stExpander summary { padding: 0.35rem 0; }
@@ -38,6 +47,16 @@ DARK = """
 """
 
 
+VIEWS: dict[str, tuple[str, Callable[[], None]]] = {
+    "lab": ("Lab", lab),
+    "compare": ("Compare", compare),
+    "tradeoffs": ("Trade-offs", tradeoffs),
+    "learn": ("Learn", learn),
+    "about": ("About the model", about),
+}
+"""The title of each view in the bar, and what draws it."""
+
+
 def page() -> None:
     """The whole page: read the address, write it, draw the view."""
     st.set_page_config("Sched Lab", page_icon="🚦", layout="wide", initial_sidebar_state="auto")
@@ -45,15 +64,22 @@ def page() -> None:
     ink, dim, mark = ("#EDF0F6", "#5A6478", "#5C97F7") if is_dark else ("#2B3A67", "#AEB6C8", "#1A56B8")
     st.logo(LOGO.format(ink=ink, dim=dim, mark=mark), size="medium")
     st.html(f"<style>\n{STYLE}{DARK if is_dark else ''}</style>")
-    views = [
-        st.Page(_lab, title="Lab", url_path="lab", default=True),
-        st.Page(about, title="About the model", url_path="about"),
-    ]
-    st.navigation(views, position="top").run()
+    views: dict[str, Any] = {}
+    for key, (title, draw) in VIEWS.items():
+        views[key] = st.Page(
+            partial(_view, key, draw, views), title=tr(title), url_path=key, default=key == PAGES[0]
+        )
+    st.navigation(list(views.values()), position="top").run()
 
 
-def _lab() -> None:
+def _view(key: str, draw: Callable[[], None], views: Mapping[str, Any]) -> None:
+    """One view. Where the link or a button names another one, that one is opened instead."""
     send_code()
-    arrive()
+    arrive(key)
+    if (wanted := shown().page) != key:
+        st.switch_page(views[wanted], query_params=leave())
     write_address()
-    lab()
+    if completed := st.session_state.get("completed"):
+        complete_address(*completed)
+    language_choice()
+    draw()

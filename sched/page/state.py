@@ -13,17 +13,28 @@ import streamlit as st
 from sched.cost import machine
 from sched.external import change, link, parse_link
 from sched.fields import ScenarioError
+from sched.language import NAMES
 from sched.scenario import Scenario, preset
 
+PAGES = ("lab", "compare", "tradeoffs", "learn", "about")
+"""The views of the page; the first one is shown when a link does not say."""
 TABS = ("inversions", "queue")
 """What may stand below the stage; the first one is open when a link does not say."""
+SEEDS = (1, 3, 9, 20)
+"""Over how many seeds policies may be compared on the page."""
+SETTINGS = ("baseline", "of", "chart", "sort", "vary", "vary2", "goal", "lesson")
+"""What a view may be told in its own words; it refuses in words what it does not know."""
 FIRST_CHOICE = ("backfill", "priority", "fcfs")
 """Shown as A when nobody chose: the first of these that is compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A scenario and how it is looked at; `t` is None until somebody has stopped the replay somewhere."""
+    """A scenario and how it is looked at; `t` is None until somebody has stopped the replay somewhere.
+
+    What is None was not chosen. `of` is the class or tenant that a view speaks of, `vary` and `vary2` are the
+    knobs of a sweep as `key=start:stop:step`.
+    """
 
     scenario: Scenario
     a: str
@@ -33,6 +44,17 @@ class Shown:
     tab: str = TABS[0]
     expert: bool = False
     play: bool = False
+    page: str = PAGES[0]
+    lang: str = "en"
+    seeds: int | None = None
+    baseline: str | None = None
+    of: str | None = None
+    chart: str | None = None
+    sort: str | None = None
+    vary: str | None = None
+    vary2: str | None = None
+    goal: str | None = None
+    lesson: str | None = None
 
 
 def default_pair(scenario: Scenario) -> tuple[str, str]:
@@ -48,7 +70,8 @@ def with_scenario(shown: Shown, scenario: Scenario) -> Shown:
     first, second = default_pair(scenario)
     a = shown.a if shown.a in keys else first if shown.b != first else second
     b = shown.b if shown.b in keys else second if a != second else first
-    return replace(shown, scenario=scenario, a=a, b=b)
+    baseline = shown.baseline if shown.baseline in keys else None
+    return replace(shown, scenario=scenario, a=a, b=b, baseline=baseline)
 
 
 def query_of(shown: Shown) -> str:
@@ -58,11 +81,14 @@ def query_of(shown: Shown) -> str:
         shown.scenario,
         a=shown.a if shown.a != first else None,
         b=shown.b if shown.b != second else None,
-        view=shown.tab if shown.tab != TABS[0] else None,
+        view=shown.page if shown.page != PAGES[0] else shown.tab if shown.tab != TABS[0] else None,
         t=None if shown.t is None else f"{shown.t:.4f}".rstrip("0").rstrip("."),
         focus=shown.focus,
         expert="1" if shown.expert else None,
         play="1" if shown.play else None,
+        lang=shown.lang if shown.lang != "en" else None,
+        seeds=None if shown.seeds is None else str(shown.seeds),
+        **{name: getattr(shown, name) for name in SETTINGS},
     )
 
 
@@ -73,8 +99,11 @@ def _choice(view: Mapping[str, str], name: str, known: list[str]) -> str | None:
     return value
 
 
-def shown_by(query: Mapping[str, list[str]]) -> tuple[Shown, list[tuple[str, str]]]:
-    """What a link's query shows, and notes about it. Raises ScenarioError when it is not understood."""
+def shown_by(query: Mapping[str, list[str]], page: str = PAGES[0]) -> tuple[Shown, list[tuple[str, str]]]:
+    """What a link's query shows, and notes about it; `page` is the view where the query names none.
+
+    Raises ScenarioError when it is not understood.
+    """
     scenario, view, notes = parse_link(query)
     machine(scenario)
     if float(view.get("t", 0)) < 0:
@@ -83,17 +112,24 @@ def shown_by(query: Mapping[str, list[str]]) -> tuple[Shown, list[tuple[str, str
     first, second = default_pair(scenario)
     a = _choice(view, "a", keys) or first
     b = _choice(view, "b", keys) or (second if second != a else next((key for key in keys if key != a), a))
+    opened = _choice(view, "view", [*PAGES, *TABS])
+    seeds = _choice(view, "seeds", [str(many) for many in SEEDS])
+    _choice(view, "baseline", keys)
     shown = Shown(
         scenario,
         a,
         b,
         t=float(view["t"]) if "t" in view else None,
         focus=view.get("focus"),
-        tab=_choice(view, "view", ["lab", *TABS]) or TABS[0],
+        tab=opened if opened in TABS else TABS[0],
         expert=_choice(view, "expert", ["0", "1"]) == "1",
         play=_choice(view, "play", ["0", "1"]) == "1",
+        page=opened if opened in PAGES else PAGES[0] if opened else page,
+        lang=_choice(view, "lang", list(NAMES)) or "en",
+        seeds=int(seeds) if seeds else None,
+        **{name: view[name] for name in SETTINGS if view.get(name)},
     )
-    return replace(shown, tab=TABS[0]) if shown.tab == "lab" else shown, notes
+    return shown, notes
 
 
 def query_now() -> dict[str, list[str]]:
@@ -101,16 +137,20 @@ def query_now() -> dict[str, list[str]]:
     return {key: st.query_params.get_all(key) for key in st.query_params}
 
 
-def arrive() -> None:
+def arrive(page: str = PAGES[0]) -> None:
     """Take over what the address bar says, when somebody opened a link or went back in history.
 
-    A run that a widget started is no such arrival: its message may carry an older address than ours.
+    A run that a widget started is no such arrival: its message may carry an older address than ours. Nor is
+    one that the bar of views started, whose address says nothing: the same scenario is shown in that view.
     """
     state = st.session_state
     query = query_now()
-    if state.pop("left", False) and "shown" in state and not query:
+    before, state["page"] = state.get("page"), page
+    if "shown" in state and before not in (None, page) and (not query or query == state.get("query")):
+        state["shown"] = replace(shown(), page=page, play=False)
         state["query"] = query
-        state["changed"] = True
+        state["changed"] = state["bare"] = True
+        state.pop("touched", None)
         start(shown())
         return
     if "shown" in state and (state.pop("touched", False) or query == state.get("query")):
@@ -119,12 +159,14 @@ def arrive() -> None:
     state["fault"], state["notes"] = None, []
     first_visit = "shown" not in state and not query
     try:
-        state["shown"], state["notes"] = shown_by(query)
+        state["shown"], state["notes"] = shown_by(query, page)
     except ScenarioError as error:
         state["fault"] = sentence(error)
         if "shown" not in state:
             scenario = preset("noisy-neighbour")
-            state["shown"] = Shown(scenario, *default_pair(scenario))
+            state["shown"] = Shown(scenario, *default_pair(scenario), page=page)
+    if first_visit and (st.context.locale or "").partition("-")[0] in NAMES:
+        state["shown"] = replace(shown(), lang=(st.context.locale or "").partition("-")[0])
     start(state["shown"], play=first_visit or shown().play)
 
 
@@ -141,10 +183,26 @@ def write_address() -> None:
     shown: Shown = state["shown"]
     if state["fault"] or (not state["query"] and not state.get("changed")):
         return
-    query = {key: [text] for key, text in parse_qsl(query_of(shown), keep_blank_values=True)}
-    if query != query_now():
+    query = _as_query(shown)
+    if state.pop("bare", False):
+        number, _ = state.get("completed", (0, ""))
+        state["completed"] = (number + 1, query_of(shown))
+    elif query != query_now():
         st.query_params.from_dict(query)
     state["query"] = query
+
+
+def _as_query(shown: Shown) -> dict[str, list[str]]:
+    return {key: [text] for key, text in parse_qsl(query_of(shown), keep_blank_values=True)}
+
+
+def leave() -> dict[str, list[str]]:
+    """Another view is opened: its address, which is then no arrival."""
+    state = st.session_state
+    state["page"] = shown().page
+    state["query"] = _as_query(shown())
+    query: dict[str, list[str]] = state["query"]
+    return query
 
 
 def show(shown: Shown) -> None:

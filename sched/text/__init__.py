@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-LANGUAGES = ("en", "zh")
+from sched.language import NAMES
+
+LANGUAGES = tuple(NAMES)
 
 
 def text(name: str, lang: str = "en") -> str:
