@@ -45,14 +45,14 @@ def add_details(
     found["fragmentation"] = fragmentation(log, inversion)
     found["stranded_kv"] = stranded(log, inversion, until_ps)
     found["preemption_waste"] = repeated(log) | moved(log, scenario)
-    found |= _in_window(log, scenario, counted, out)
+    found |= in_window(log, scenario, counted, out)
     found["service_difference"] = _difference(log, scenario, inversion, out, notes)
     _classes(found["classes"], log, scenario, inversion, counted, out, notes)
     found |= _warmup(found, log, scenario, inversion, notes)
     found |= _rescue(log, scenario, notes)
 
 
-def _in_window(log: Log, scenario: Scenario, counted: Bools, out: Tokens) -> dict[str, Any]:
+def in_window(log: Log, scenario: Scenario, counted: Bools, out: Tokens) -> dict[str, Any]:
     """Throughput and fairness while requests still come: after that everybody gets what is left to get."""
     window = [round(at * PS_PER_S) for at in (scenario.warmup_s, scenario.duration_s)]
     first, end = np.searchsorted(out.end_ps, window, "right").tolist()

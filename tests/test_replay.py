@@ -7,13 +7,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from sched import simulate
+from sched.experiments import expected_requests
 from sched.fields import ScenarioError
 from sched.figures.payload import pack_run
 from sched.inversion import analyse
 from sched.metrics import summary
 from sched.page import replay
 from sched.page.controls import roles_recorded
-from sched.page.results import LARGE, MOST, expected_requests
+from sched.page.results import LARGE, MOST
 from sched.page.titles import plain
 from sched.trace_store import store, use_store
 from sched.traces import read_trace, trace_scenario

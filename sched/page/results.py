@@ -9,6 +9,7 @@ import streamlit as st
 from sched.cost import iteration_cost
 from sched.engine import simulate
 from sched.execution import execution
+from sched.experiments import expected_requests
 from sched.external import link
 from sched.fields import ScenarioError
 from sched.figures.payload import pack_run
@@ -19,7 +20,6 @@ from sched.model import PS_PER_S
 from sched.scenario import Scenario, known_policies
 from sched.several import JoinedInversion
 from sched.sums import seconds
-from sched.traces import of_scenario
 
 LARGE = 5000
 """Above this many requests the policies run one by one under a progress bar; a change interrupts them."""
@@ -132,15 +132,6 @@ def refused_size(many: float, scenario: Scenario) -> str:
         f"this makes about {many:,.0f} requests, the page shows at most {MOST:,}: lower a rate or the "
         "duration, or run it on the command line"
     )
-
-
-def expected_requests(scenario: Scenario) -> float:
-    """About how many requests the scenario has; of a trace, which is read for it, exactly how many."""
-    drawn = sum(
-        min(one.rate_per_s * scenario.duration_s, one.max_requests or np.inf) for one in scenario.traffic
-    )
-    recorded = len(of_scenario(scenario.trace, scenario.urgency).ids) if scenario.trace else 0
-    return float(drawn + sum(one.count for one in scenario.requests) + recorded)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

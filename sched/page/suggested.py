@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from sched.experiments import expected_requests
 from sched.external import link
 from sched.fields import ScenarioError
-from sched.page.results import expected_requests, refused_size
+from sched.page.results import refused_size
 from sched.page.state import set_values
 from sched.page.titles import kept_share, percent, plain
 from sched.scenario import Scenario, known_policies
