@@ -194,6 +194,11 @@ def compare_file(path: Path) -> str:
         trace = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         return f"cannot be read as JSON: {error}"
+    return difference_in(trace)
+
+
+def difference_in(trace: object) -> str:
+    """`first_difference` of what a file holds; what is no trace is a difference, in words."""
     if not isinstance(trace, dict):
         return "is not a decision trace (one JSON object)"
     try:

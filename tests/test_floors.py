@@ -31,7 +31,7 @@ ROWS = (
     (4, "log record intake pace course server replicas", "numpy"),
     (4, "engine", "numpy simpy"),
     (4, "__init__", ""),  # the front door: Scenario, simulate, POLICIES
-    (5, "recorded lockstep occupancy waits supply causes evidence shares blame", "numpy"),
+    (5, "recorded lockstep agreement occupancy waits supply causes evidence shares blame", "numpy"),
     (5, "inversion several moments", "numpy"),
     (5, "sums metrics limits remarks eta explain words verdict story audit theory", "numpy scipy"),
     (5, "percentiles service reading fairness waste warmup steady sizing details whole", "numpy"),

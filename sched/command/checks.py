@@ -22,10 +22,20 @@ def lockstep(words: Sequence[str]) -> int:
     about = "Decision by decision against traces recorded from the real scheduler."
     parser = Parser("lockstep", about, as_json=False)
     parser.add_argument("files", metavar="FILE.json", nargs="+", type=Path, help="a trace, or a folder")
-    files = list(_traces(parser.read(words).files))
+    parser.add_argument("--write", action="store_true", help="keep the counts for the page (all the traces)")
+    options = parser.read(words)
+    files = list(_traces(options.files))
+    from sched.agreement import counted, write
     from sched.lockstep import compare_file
 
     progress, failed = Progress(), 0
+    if options.write:
+        found = counted(files, progress.tell)
+        progress.end()
+        write(found)
+        total = found["total"]
+        print(f"{total['agreeing']} of {total['traces']} traces agree, kept for the page")
+        return 0 if total["agreeing"] == total["traces"] else 1
     for number, path in enumerate(files, start=1):
         progress.tell(f"{path.name} ({number} of {len(files)})")
         try:
