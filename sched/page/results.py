@@ -20,12 +20,15 @@ from sched.model import PS_PER_S
 from sched.scenario import Scenario, known_policies
 from sched.several import JoinedInversion
 from sched.sums import seconds
+from sched.workload import RequestList, requests
 
 LARGE = 5000
 """Above this many requests the policies run one by one under a progress bar; a change interrupts them."""
 MOST = 30_000
 """More requests than this take minutes, and a browser that shows them stutters: refused in words."""
 MOST_INCIDENTS = 40
+FIRST = "fcfs"
+"""A policy without settings: what holds under any policy is kept as its."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +61,20 @@ def alone(scenario: Scenario, key: str) -> Scenario:
     return scenario.changed(policies={key: scenario.policies[key]}, annotate_after_s=None)
 
 
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _requested(form: str, _scenario: Scenario) -> RequestList:
+    return requests(_scenario)
+
+
+def requested(scenario: Scenario) -> RequestList:
+    """The requests of a scenario, which are the same under every policy and setting of one."""
+    bare = scenario.changed(policies={FIRST: known_policies()[FIRST].model()}, annotate_after_s=None)
+    return _requested(link(bare), bare)
+
+
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _result(form: str, key: str, _scenario: Scenario) -> Result:
-    log = simulate(_scenario, key)
+    log = simulate(_scenario, key, requested(_scenario))
     inversion = analyse(log)
     return Result(
         log, inversion, summary(log, _scenario, inversion, with_blame=False), pack_run(log, inversion)
