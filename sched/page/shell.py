@@ -22,8 +22,9 @@ fill="{mark}"/><text x="31" y="19.5" font-family="system-ui,sans-serif" font-siz
 fill="{ink}">Sched Lab</text></svg>"""
 STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 3.6rem 26px 2rem; max-width: 1560px; }
-.st-key-code, .st-key-address { display: none; }
-.st-key-languages { position: fixed; top: 7px; right: 56px; width: 118px; z-index: 999991; }
+:has(> .st-key-code), :has(> .st-key-address) { display: none; }
+:has(> .st-key-languages) { position: fixed; top: 9px; right: 56px; width: 112px; z-index: 999991; }
+.st-key-languages [data-testid="stSelectbox"] > div > div { background: none; border-color: transparent; min-height: 38px; }
 .stSidebar .stVerticalBlock { gap: 0.4rem; }
 .stSidebar .stExpander details { border: 0; background: none; }
 .stSidebar .stExpander summary { padding: 0.35rem 0; }
