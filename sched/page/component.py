@@ -21,6 +21,12 @@ def _text(name: str) -> str:
     return (FOLDER / name).read_text("utf-8")
 
 
+@cache
+def style_sheet(name: str) -> str:
+    """The text of a style sheet."""
+    return _text(f"{name}.css")
+
+
 def _lean(script: str) -> list[str]:
     """The lines of a script without indents and without lines that only comment."""
     stripped = (line.strip() for line in script.splitlines())

@@ -8,7 +8,7 @@ import streamlit as st
 
 from sched.page.about import about
 from sched.page.compare import compare
-from sched.page.component import complete_address, send_code
+from sched.page.component import complete_address, send_code, style_sheet
 from sched.page.lab import lab
 from sched.page.language import language_choice, tr
 from sched.page.learn import learn
@@ -20,29 +20,6 @@ LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="132" height="28" viewBo
 fill="{dim}"/><rect x="2" y="15" width="9" height="9" rx="2" fill="{dim}"/><path d="M17.5 15l5 9h-10z"
 fill="{mark}"/><text x="31" y="19.5" font-family="system-ui,sans-serif" font-size="16" font-weight="600"
 fill="{ink}">Sched Lab</text></svg>"""
-STYLE = """
-[data-testid="stMainBlockContainer"] { padding: 3.6rem 26px 2rem; max-width: 1560px; }
-:has(> .st-key-code), :has(> .st-key-address) { display: none; }
-:has(> .st-key-languages) { position: fixed; top: 9px; right: 56px; width: 112px; z-index: 999991; }
-.st-key-languages [data-testid="stSelectbox"] > div > div { background: none; border-color: transparent; min-height: 38px; }
-.stSidebar .stVerticalBlock { gap: 0.4rem; }
-.stSidebar .stExpander details { border: 0; background: none; }
-.stSidebar .stExpander summary { padding: 0.35rem 0; }
-.stSidebar [data-testid="stExpanderDetails"] { padding: 0 0 0.4rem; }
-.stSidebar .stSlider { margin-bottom: -0.35rem; }
-.st-key-heading > :first-child { flex: 1 1 120px; min-width: 0; }
-.st-key-heading > :first-child p { display: -webkit-box; -webkit-box-orient: vertical;
-  -webkit-line-clamp: 2; overflow: hidden; line-height: 20px; }
-.st-key-heading > :first-child strong { font-size: 17px; }
-.st-key-opened table, .st-key-about table { display: block; overflow-x: auto; }
-.st-key-opened td, .st-key-opened th { white-space: nowrap; }
-@media (max-width: 640px) {
-  [data-testid="stMainBlockContainer"] { padding: 3.6rem 16px 2rem; }
-  .st-key-heading > :first-child { flex-basis: 100%; }
-  .st-key-heading [data-testid="stCaptionContainer"] { display: none; }
-}
-@media (pointer: coarse) { [data-testid="stApp"] button { min-height: 44px; } }
-"""
 DARK = """
 [data-testid="stPopoverButton"][kind="primary"], [data-testid="stBaseButton-primary"] { color: #0E1117; }
 """
@@ -64,7 +41,7 @@ def page() -> None:
     is_dark = st.context.theme.type == "dark"
     ink, dim, mark = ("#EDF0F6", "#5A6478", "#5C97F7") if is_dark else ("#2B3A67", "#AEB6C8", "#1A56B8")
     st.logo(LOGO.format(ink=ink, dim=dim, mark=mark), size="medium")
-    st.html(f"<style>\n{STYLE}{DARK if is_dark else ''}</style>")
+    st.html(f"<style>\n{style_sheet('page')}{DARK if is_dark else ''}</style>")
     views: dict[str, Any] = {}
     for key, (title, draw) in VIEWS.items():
         views[key] = st.Page(
