@@ -17,9 +17,9 @@ PASS = Setting(
 HALF_LIFE = Setting(
     "half_life_s", 30.0, "Half-life of token use", "0: tokens are no resource.", "s", 0, 86_400, 1.0
 )
-_SHIFT = 20
-_EPOCHS = 8
-_FADE = round(2**32 * sqrt(sqrt(sqrt(0.5))))
+SHIFT = 20
+EPOCHS = 8
+FADE = round(2**32 * sqrt(sqrt(sqrt(0.5))))
 """What an eighth of a half-life leaves, as a fraction of 2**32."""
 
 
@@ -36,7 +36,7 @@ class Usage(Policy):
         super().__init__(options, scene)
         self.used = dict.fromkeys(scene.weights, 0)
         self.offered = 0
-        self.epoch_ps = int(as_written(options.half_life_s) * PS_PER_S) // _EPOCHS
+        self.epoch_ps = int(as_written(options.half_life_s) * PS_PER_S) // EPOCHS
         self.fades_ps, self.other_ps = self.epoch_ps or None, self.next_ps
         """When use fades next, and the timer of the policy that this is mixed into."""
         self._wind()
@@ -46,11 +46,11 @@ class Usage(Policy):
 
     def computed(self, tenant: str, tokens: int) -> None:
         if self.epoch_ps:
-            self.used[tenant] += tokens << _SHIFT
+            self.used[tenant] += tokens << SHIFT
 
     def ran(self, iterations: int) -> None:
         if self.epoch_ps:
-            self.offered += iterations * self.scene.machine.max_num_batched_tokens << _SHIFT
+            self.offered += iterations * self.scene.machine.max_num_batched_tokens << SHIFT
 
     def tick(self, now_ps: int) -> None:
         if self.fades_ps and self.fades_ps <= now_ps:
@@ -58,8 +58,8 @@ class Usage(Policy):
             self.fades_ps += passed * self.epoch_ps
             while passed and self.offered:
                 passed -= 1
-                self.offered = self.offered * _FADE >> 32
-                self.used = {tenant: used * _FADE >> 32 for tenant, used in self.used.items()}
+                self.offered = self.offered * FADE >> 32
+                self.used = {tenant: used * FADE >> 32 for tenant, used in self.used.items()}
         if self.other_ps and self.other_ps <= now_ps:
             super().tick(now_ps)
             self.other_ps = self.next_ps
