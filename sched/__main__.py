@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from sched.command.anchors import anchors
 from sched.command.checks import fuzz, lockstep, measure
+from sched.command.experiments import compare, sweep
 from sched.command.lists import list_hardware, list_policies, list_scenarios
 from sched.command.papers import papers
 from sched.command.recorded import read_file
@@ -17,10 +18,13 @@ from sched.command.runs import explain_request, open_link, run, show_link
 from sched.command.tables import described
 from sched.fields import ScenarioError, suggestion
 from sched.trace_store import use_store
+from sched.workers import WorkersDied
 
 DONE, BUG, MISTAKE, INTERRUPTED = 0, 1, 2, 130
 COMMANDS: dict[str, tuple[Callable[[Sequence[str]], int], str]] = {
     "run": (run, "every policy on the same requests"),
+    "compare": (compare, "policies over several seeds, with intervals and paired differences"),
+    "sweep": (sweep, "a scenario over a grid of its values"),
     "explain": (explain_request, "why one request waited"),
     "trace": (read_file, "what is made of a recorded trace"),
     "link": (show_link, "a scenario as a link's query"),
@@ -34,7 +38,7 @@ COMMANDS: dict[str, tuple[Callable[[Sequence[str]], int], str]] = {
     "scenarios": (list_scenarios, "the ready scenarios"),
     "hardware": (list_hardware, "the fitted hardware presets"),
 }
-LATER = ("compare", "sweep", "tune", "engine", "calibrate", "validate")
+LATER = ("tune", "engine", "calibrate", "validate")
 """Named in the design; this version does not have them."""
 
 
@@ -76,6 +80,9 @@ def main(words: Sequence[str] | None = None) -> int:
         return DONE
     except OSError as error:
         return _mistake(f"{error.filename or 'a file'}: {error.strerror or error}")
+    except WorkersDied as error:
+        print(f"\n{error}", file=sys.stderr)
+        return BUG
     except KeyboardInterrupt:
         print("\ninterrupted", file=sys.stderr)
         return INTERRUPTED

@@ -110,16 +110,32 @@ def compare(
     base = baseline or chosen[0]
     if base not in chosen:
         raise ScenarioError(f"baseline = {base}: must be one of the policies compared: {', '.join(chosen)}")
-    tasks = [Task(_alone(scenario, policy), policy, seed) for seed in numbers for policy in chosen]
-    found = run_all(summarised, tasks, executor, progress)
-    runs = {policy: tuple(found[place :: len(chosen)]) for place, policy in enumerate(chosen)}
-    return Comparison(scenario, chosen, numbers, base, runs, tuple(_notes(scenario, runs, numbers)))
+    found = run_all(summarised, tasks_of(scenario, chosen, numbers), executor, progress)
+    return made(scenario, chosen, numbers, base, found)
+
+
+def tasks_of(scenario: Scenario, policies: Sequence[str], seeds: Sequence[int]) -> list[Task]:
+    """The runs of a comparison, seed by seed."""
+    alone = {policy: _alone(scenario, policy) for policy in policies}
+    return [Task(alone[policy], policy, seed) for seed in seeds for policy in policies]
+
+
+def made(
+    scenario: Scenario,
+    policies: tuple[str, ...],
+    seeds: tuple[int, ...],
+    baseline: str,
+    found: Sequence[dict[str, Any]],
+) -> Comparison:
+    """A comparison of runs that are there, in the order of `tasks_of`."""
+    runs = {policy: tuple(found[place :: len(policies)]) for place, policy in enumerate(policies)}
+    return Comparison(scenario, policies, seeds, baseline, runs, tuple(_notes(scenario, runs, seeds)))
 
 
 def _alone(scenario: Scenario, policy: str) -> Scenario:
     """What a run depends on: not on the other policies."""
     listed = {policy: scenario.policies[policy]} if policy in scenario.policies else {policy: {}}
-    return scenario.changed(policies=listed)
+    return scenario.changed(policies=listed, annotate_after_s=None)
 
 
 def _notes(

@@ -52,6 +52,13 @@ def write(folder: Path, scenario: Scenario, by_policy: Mapping[str, Tables]) -> 
         pq.write_table(pa.concat_tables(parts, promote_options="default"), folder / f"{name}.parquet")
 
 
+def write_table(folder: Path, name: str, scenario: Scenario, columns: Mapping[str, list[Any]]) -> None:
+    """Write scenario.toml and one table of these columns into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_file(folder / "scenario.toml", scenario)
+    pq.write_table(pa.table(dict(columns)), folder / f"{name}.parquet")
+
+
 def _of(replica: int, table: Any) -> Any:
     return table.append_column("replica", pa.array([replica] * len(table), pa.int64()))
 

@@ -38,6 +38,7 @@ ROWS = (
     (5, "execution overtaking residual forecast sweep notes rules drain guide bounds chronicle", "numpy"),
     (5, "trajectories counters", "numpy"),
     (6, "experiments tasks workers measures intervals", "numpy pandas pyarrow scipy dask distributed"),
+    (6, "grids ranges spreadsheet", ""),
     (6, "report", "numpy pandas pyarrow"),
     (6, "bench fuzz", "numpy"),
     (6, "papers", "numpy scipy"),
