@@ -233,6 +233,11 @@ def _millionths(share: float) -> int:
     return int((Decimal(repr(share)) * 10**6).to_integral_value(ROUND_HALF_UP))
 
 
+def fitted(name: str) -> dict[str, Any]:
+    """All that is known of a preset: its coefficients, its errors, where it is from. Raises ScenarioError."""
+    return dict(_preset(name))
+
+
 def hardware() -> list[dict[str, Any]]:
     """One row a preset: what it is, its blocks of 16 tokens, its errors in per cent, where it is from."""
     shown = ("gpu", "model", "tp", "dtype", "kv_blocks", "kv_blocks_measured", "kv_bytes_per_token",

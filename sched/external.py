@@ -30,6 +30,7 @@ VIEW = {
     "sort": "the column by which a table is sorted",
     "vary": "the first knob of a sweep, key=start:stop:step",
     "vary2": "the second knob of a sweep",
+    "part": "the part of About the model that is open",
     "goal": "what a recommendation is to reach, as class.metric.p99<=value",
 }
 """What a link may say about the screen, beside the scenario."""

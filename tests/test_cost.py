@@ -130,3 +130,18 @@ def test_the_carried_figures_are_the_measured_ones() -> None:
         for key in ("c0", "w", "f", "g", "cS", "aP", "aK", "rmix", "aX", "kE"):
             assert carried[name][key] == row["coef_s"][key], (name, key)
         assert carried[name]["kv_blocks"] == row["kv"]["num_gpu_blocks_est"]
+        errors = row.get("error_pct_vs_composed_points_5fold_cv")
+        told = carried[name]["fit"]
+        assert (told and [told["median_percent"], told["p95_percent"], told["points"]]) == (
+            errors and [errors["total"][key] for key in ("median", "p95", "n")]
+        )
+        assert bool(carried[name]["live"]) == bool(row.get("error_pct_vs_live_engine"))
+
+
+def test_what_is_said_of_the_errors_agrees_with_itself() -> None:
+    for row in cost._presets().values():
+        fit, live = row["fit"], row["live"]
+        assert (fit and fit["p95_percent"]) == row["error_p95_percent"]
+        assert (live and live["percent"]) == row["engine_error_percent"]
+        assert fit is None or fit["median_percent"] <= row["error_percent"] <= fit["p95_percent"]
+        assert (fit is None) == ("estimate" in row["kind"])

@@ -22,7 +22,7 @@ ROWS = (
     (0, "checks settings_checks", "pydantic pydantic_core"),
     (0, "scenario presets changes knobs", "pydantic"),
     (0, "external files", "pydantic tomli_w"),
-    (1, "randomness arrivals lengths cost alone kv promises workload predictors pieces", "numpy"),
+    (1, "randomness arrivals lengths cost accuracy alone kv promises workload predictors pieces", "numpy"),
     (1, "traces trace_bytes trace_documents trace_formats trace_order", "numpy pandas pyarrow"),
     (1, "trace_rows trace_store trace_values", "numpy pandas pyarrow"),
     (2, "policies", ""),
@@ -31,7 +31,7 @@ ROWS = (
     (4, "log record intake pace course server replicas", "numpy"),
     (4, "engine", "numpy simpy"),
     (4, "__init__", ""),  # the front door: Scenario, simulate, POLICIES
-    (5, "recorded lockstep agreement occupancy waits supply causes evidence shares blame", "numpy"),
+    (5, "trust recorded lockstep agreement occupancy waits supply causes evidence shares blame", "numpy"),
     (5, "inversion several moments", "numpy"),
     (5, "sums metrics limits remarks eta explain words verdict story audit theory", "numpy scipy"),
     (5, "percentiles service reading fairness waste warmup steady sizing details whole", "numpy"),

@@ -7,9 +7,12 @@ from typing import Any
 import streamlit as st
 
 from sched.page.component import component
+from sched.page.language import tr
 from sched.page.results import Result
 from sched.page.state import Shown, show, shown
 from sched.page.titles import about, title
+from sched.page.trust import basis, open_about
+from sched.trust import Trust
 from sched.verdict import not_served
 
 NARROW = "\u202f"
@@ -85,6 +88,11 @@ def _chosen() -> None:
         choose(chosen["side"], chosen["key"])
 
 
+def _about_opened() -> None:
+    if st.session_state["cards"]["about"]:
+        open_about()
+
+
 def choose(side: str, key: str) -> None:
     """Put a policy on one side of the stage; if it stands on the other, the two change places."""
     now = shown()
@@ -107,10 +115,19 @@ def parts(text: str) -> list[tuple[str, str]]:
 
 
 def cards(
-    now: Shown, runs: dict[str, Result], name: str, sentence: list[tuple[str, str]], trust: str
+    now: Shown, runs: dict[str, Result], name: str, sentence: list[tuple[str, str]], told: Trust
 ) -> None:
     """The verdict in large type, what it rests on, and the cards; `name` is the class they speak of."""
     rows = [card(now, runs, key, name) for key in runs]
+    meaning = tr("Inversion: an urgent request waits for what less urgent ones hold.")
     component("cards")(
-        data={"verdict": sentence, "trust": trust, "cards": rows}, key="cards", on_choose_change=_chosen
+        data={
+            "verdict": sentence,
+            "trust": unbroken(f"{told.line} {meaning}"),
+            "basis": basis(told),
+            "cards": rows,
+        },
+        key="cards",
+        on_choose_change=_chosen,
+        on_about_change=_about_opened,
     )

@@ -20,10 +20,10 @@ from sched.page.stage import stage
 from sched.page.state import TABS, Shown, sentence, show, shown, write_address
 from sched.page.titles import in_sentence, plain, title
 from sched.page.told import told
+from sched.page.trust import trust_in
 from sched.verdict import urgent_class, verdict
 from sched.words import count
 
-MEANING = "Inversion: an urgent request waits for what less urgent ones hold."
 TAB_TITLES = {"inversions": ":material/flag: Inversions", "queue": ":material/show_chart: Queue length"}
 
 
@@ -45,7 +45,7 @@ def lab() -> None:
         return
     now = placed(now, runs)
     found = {key: incidents_of(now.scenario, key) for key in dict.fromkeys((now.a, now.b))}
-    cards(now, runs, name, sentence_of(now, runs), trust(now, runs, name))
+    cards(now, runs, name, sentence_of(now, runs), trust_in(now, runs, name))
     stage(now, runs, found)
     for key in found:
         if several := several_engines(runs[key]):
@@ -140,15 +140,6 @@ def sentence_of(now: Shown, runs: dict[str, Result]) -> list[tuple[str, str]]:
     names = {key: in_sentence(now.scenario, key) for key in runs}
     said = verdict(summaries, now.scenario, now.a, now.b, names)
     return [(unbroken(one.text), "" if one.tone == "plain" else one.tone) for one in said]
-
-
-def trust(now: Shown, runs: dict[str, Result], name: str) -> str:
-    """What the verdict rests on."""
-    listed = next(iter(runs.values())).log.requests
-    many = int((listed.class_index == listed.class_names.index(name)).sum())
-    requests = "request" if many == 1 else "requests"
-    how = "as recorded" if now.scenario.trace else f"seed {now.scenario.seed}"
-    return f"Computed from {many:,} {name} {requests}, {how}. One run. {MEANING}"
 
 
 def _tab_opened() -> None:

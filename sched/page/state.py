@@ -22,7 +22,7 @@ TABS = ("inversions", "queue")
 """What may stand below the stage; the first one is open when a link does not say."""
 SEEDS = (1, 3, 9, 20)
 """Over how many seeds policies may be compared on the page."""
-SETTINGS = ("baseline", "of", "chart", "sort", "vary", "vary2", "goal", "lesson")
+SETTINGS = ("baseline", "of", "chart", "sort", "vary", "vary2", "goal", "lesson", "part")
 """What a view may be told in its own words; it refuses in words what it does not know."""
 FIRST_CHOICE = ("backfill", "priority", "fcfs")
 """Shown as A when nobody chose: the first of these that is compared."""
@@ -55,6 +55,7 @@ class Shown:
     vary2: str | None = None
     goal: str | None = None
     lesson: str | None = None
+    part: str | None = None
 
 
 def default_pair(scenario: Scenario) -> tuple[str, str]:
