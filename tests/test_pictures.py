@@ -1,14 +1,20 @@
 """Pictures are made from the log: each block where the engine counts it, each name as it was written."""
 
 import json
+from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from sched import simulate
+from sched.external import change
 from sched.figures import palette
 from sched.figures.blocks import FREE, memory
+from sched.figures.glance import Glance, caption
+from sched.figures.measure import apart, lines, width
+from sched.figures.picture import Drawn, Scene, picture
 from sched.figures.side import side
 from sched.figures.svg import document, tag, words
 from sched.figures.thumbnail import thumbnail
@@ -82,3 +88,77 @@ def test_pictures_have_the_colours_of_the_stage() -> None:
     tokens = json.loads((ROOT / "sched/page/canvas/tokens.json").read_text("utf-8"))["palette"]
     for colours, theme in ((palette.LIGHT, "light"), (palette.DARK, "dark")):
         assert colours.items() <= tokens[theme].items()
+
+
+def scene(name: str, keys: tuple[str, ...], **more: Any) -> Scene:
+    scenario = more.pop("scenario", None) or preset(name)
+    logs = [simulate(scenario, key) for key in keys]
+    sides = [Drawn(log, analyse(log), key, "what it does") for key, log in zip(keys, logs, strict=True)]
+    card = {"title": NASTY, "value": "7.6 s", "told": "misses 0.50 s", "left": "inversion", "right": "same"}
+    told = {"title": NASTY, "verdict": [("Under ", ""), (NASTY, "bad")], "trust": NASTY, "cards": [card] * 6}
+    return Scene(**{**told, "sides": sides, "footer": [NASTY], **more})
+
+
+def texts(picture: str) -> str:
+    return " ".join(node.text or "" for node in ElementTree.fromstring(picture).iter())
+
+
+@pytest.mark.parametrize("one", [one.name for one in presets()])
+def test_a_picture_of_every_ready_scenario_is_well_formed_at_any_moment(one: str) -> None:
+    keys = tuple(preset(one).policies)
+    shown = scene(one, (keys[0], keys[-1]))
+    for t_s in (None, 0.0, 7.31, 1e9):
+        root = ElementTree.fromstring(picture(replace(shown, t_s=t_s)))
+        assert float(root.get("width", "0")) == 1184
+        assert {node.tag.rpartition("}")[2] for node in root.iter()} <= DRAWN
+        assert not [node for node in root.iter() if any("href" in name for name in node.attrib)]
+
+
+DRAWN = set("svg title desc defs pattern clipPath rect path g text tspan".split())
+
+
+def test_a_picture_holds_what_it_was_given_as_text() -> None:
+    made = picture(scene("textbook", ("fcfs", "preemptive")))
+    assert "<script" not in made and "\x00" not in made
+    assert NASTY.split()[0].replace("\x00", "\ufffd") in texts(made)
+
+
+def test_the_same_scene_is_the_same_picture() -> None:
+    shown = scene("textbook", ("backfill", "preemptive"), t_s=2.0)
+    assert picture(shown) == picture(shown)
+
+
+def test_the_caption_tells_who_waits_for_what_and_how_much_is_free() -> None:
+    log = simulate(preset("noisy-neighbour"), "backfill")
+    seen = side(log, analyse(log))
+    view = Glance(seen, seen.resting_ps())
+    head = view.waiting[0].request
+    assert seen.worst is not None and seen.worst[0] in {one.request for one in view.waiting}
+    held = int(view.memory.held[view.running].sum())
+    assert view.free == log.machine.kv_blocks - held
+    said = caption(view, head)
+    assert said.startswith(
+        f"{log.requests.ids[head]} needs {view.needs(head):,} blocks, {view.free:,} are free."
+    )
+    assert view.culprit is not None
+    assert f"holds {view.memory.held[view.culprit]:,}." in said
+
+
+def test_a_picture_of_several_engines_and_of_split_requests_is_drawn_too() -> None:
+    scenario = change(preset("noisy-neighbour"), {"policies": "isolated,kv_cap", "duration_s": "20"})
+    for keys in (("isolated",), ("isolated", "kv_cap"), ("kv_cap", "isolated")):
+        ElementTree.fromstring(picture(scene("", keys, scenario=scenario)))
+
+
+def test_a_name_that_reads_from_right_to_left_does_not_turn_the_sentence() -> None:
+    assert apart("مرحبا-1") == "\u2068مرحبا-1\u2069"
+    assert apart("chat-1") == "chat-1"
+
+
+@pytest.mark.parametrize("text", ["a few words in a row", "中文没有空格也要换行", "supercalifragilistic" * 4])
+def test_a_text_is_broken_into_lines_and_none_of_it_is_lost(text: str) -> None:
+    made = lines([(text, ""), (text, "bad")], 90, 14)
+    together = "".join(piece for line in made for piece, _ in line)
+    assert together.replace(" ", "") == (2 * text).replace(" ", "")
+    if " " in text or text[0] == "中":
+        assert all(width("".join(piece for piece, _ in line).rstrip(), 14) <= 97 for line in made)

@@ -48,6 +48,20 @@ def box(x: float, y: float, width: float, height: float, fill: str, **attributes
     return tag("rect", x=x, y=y, width=width, height=height, fill=fill, **attributes)
 
 
+ICONS = {
+    "good": "M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20zm0 18a8 8 0 1 1 0-16 8 8 0 0 1 0 16zm4.6-12.4L10 14.2"
+    "l-2.6-2.6L6 13l4 4 8-8z",
+    "missed": "M12 2a10 10 0 1 0 0 20 10 10 0 0 0 0-20zm0 18a8 8 0 1 1 0-16 8 8 0 0 1 0 16zm3.6-13L12 10.6 "
+    "8.4 7 7 8.4 10.6 12 7 15.6 8.4 17 12 13.4 15.6 17 17 15.6 13.4 12 17 8.4z",
+    "wait": "M6 2v6l4 4-4 4v6h12v-6l-4-4 4-4V2zm10 14.5V20H8v-3.5l4-4z",
+}
+
+
+def icon(name: str, x: float, y: float, size: float, fill: str) -> Markup:
+    """A sign that says the same as the colour beside it."""
+    return tag("path", d=ICONS[name], fill=fill, transform=f"translate({x:g} {y:g}) scale({size / 24:.3g})")
+
+
 def hatch(
     name: str, fg: str, bg: str | None, gap: float = 5, width: float = 1.15, down: bool = False
 ) -> Markup:
