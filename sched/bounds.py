@@ -12,19 +12,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sched.at_once import at_once, why_at_once
 from sched.drain import Drain, drain, earliest
 from sched.evidence import Evidence, evidence
 from sched.execution import slowest
 from sched.guide import guide
+from sched.language import ENGLISH, Language
 from sched.log import Log
-from sched.model import Outcome, SetAside, Standing
-from sched.occupancy import Bools
+from sched.model import Outcome
 from sched.policies.base import Policy, overrides
 from sched.rules import rules_of, why_not_bounded
 from sched.scenario import Scenario
 from sched.sums import seconds
 from sched.waits import as_seen
-from sched.words import count, duration
+from sched.words import count, duration, joined
 
 BOUNDED, CONDITIONAL, UNBOUNDED, UNKNOWN = "bounded", "conditional", "unbounded", "unknown"
 NAMED = 2
@@ -41,139 +42,112 @@ class Statement(NamedTuple):
     text: str
 
 
-def statement(log: Log, scenario: Scenario, request: int, seen: Evidence | None = None) -> Statement:
+def statement(
+    log: Log, scenario: Scenario, request: int, seen: Evidence | None = None, say: Language = ENGLISH
+) -> Statement:
     """The bound on a request's first wait under the policy of a run, by the load that it found."""
     if log.outcome[request] in (Outcome.REFUSED, Outcome.SHED):
-        return Statement(UNKNOWN, None, "It was turned away on arrival, so it never waited.")
+        return _unknown(say("It was turned away on arrival, so it never waited."))
     rules = rules_of(log, scenario)
     if why := why_not_bounded(rules):
-        return Statement(UNKNOWN, None, f"The rule alone gives no bound: {why}.")
-    if log.machine.enable_prefix_caching or log.machine.gate in ("expected", "lookahead"):
-        what = "blocks are shared" if log.machine.enable_prefix_caching else "the gate goes by expectations"
-        return Statement(
-            UNKNOWN, None, f"No bound is claimed where {what}: what it needs changes as it waits."
+        return _unknown(say("The rule alone gives no bound: {why}.", why=say(why)))
+    if log.machine.enable_prefix_caching:
+        return _unknown(
+            say("No bound is claimed where blocks are shared: what it needs changes as it waits.")
+        )
+    if log.machine.gate in ("expected", "lookahead"):
+        return _unknown(
+            say("No bound is claimed where the gate goes by expectations: what it needs changes as it waits.")
         )
     found = drain(evidence(log) if seen is None else seen, request)
     if found is None:
-        return Statement(UNKNOWN, None, "The run ended before a decision came.")
+        return _unknown(say("The run ended before a decision came."))
     if overrides(rules, "keeps_free") and rules.keeps_free(as_seen(log.requests, request)):
-        return Statement(UNKNOWN, None, "The rule alone gives no bound: room must stay free when it enters.")
+        return _unknown(say("The rule alone gives no bound: room must stay free when it enters."))
     aside = rules.set_aside
     if aside is not None and log.requests.priority[request] > aside.for_priority:
-        return Statement(
-            UNKNOWN, None, "The rule alone gives no bound: what is set aside for others is not its."
-        )
-    return _stated(found, rules)
+        return _unknown(say("The rule alone gives no bound: what is set aside for others is not its."))
+    return _stated(found, rules, say)
 
 
-def _stated(found: Drain, rules: Policy) -> Statement:
+def _unknown(text: str) -> Statement:
+    return Statement(UNKNOWN, None, text)
+
+
+def _stated(found: Drain, rules: Policy, say: Language) -> Statement:
     """The tightest of what the switches of the policy give."""
     if rules.closed_batch:
-        return _closed(found, rules)
-    steps = _at_once(found, rules)
+        return _closed(found, rules, say)
+    steps = at_once(found, rules)
     if steps is not None and steps <= 1:
-        return _said(found, rules, steps, _why_at_once(found, rules))
+        return _said(found, rules, steps, why_at_once(found, rules, say), say)
     if rules.misfit == "stop":
         known = [one for one in (steps, found.steps) if one is not None]
-        return _said(found, rules, min(known, default=None), "Nobody passes it at a misfit: ")
+        return _said(found, rules, min(known, default=None), say("Nobody passes it at a misfit"), say)
     if rules.skip_limit is not None and not rules.displaces_for_waiters:
-        return _limited(found, rules, rules.skip_limit)
-    return _unbounded(found)
+        return _limited(found, rules, rules.skip_limit, say)
+    return _unbounded(found, say)
 
 
-def _said(found: Drain, rules: Policy, steps: int | None, reason: str) -> Statement:
+def _said(found: Drain, rules: Policy, steps: int | None, reason: str, say: Language) -> Statement:
     """A bound of so many iterations after the first decision."""
     if steps is None:
-        return Statement(UNKNOWN, None, f"{reason}but those at hand did not give back enough within the run.")
+        return _unknown(
+            say("{reason}: but those at hand did not give back enough within the run.", reason=reason)
+        )
     log = found.seen.log
     longest = slowest(log)
     bound = (
         int(log.iteration_start_ps[found.first] - log.requests.arrival_ps[found.request]) + steps * longest
     )
     ids = [log.requests.ids[one] for one in found.leavers(steps)[:NAMED]] if steps else []
-    text = reason + (f"it waits until {' and '.join(ids)} left, " if ids else "")
+    span = duration(seconds(bound))
     if steps:
-        text += f"at most {count(steps, 'iteration')} of at most {duration(seconds(longest))} after "
-        text += f"the first decision, {duration(seconds(bound))} in all"
+        who = ids[0] if len(ids) == 1 else say("{one} and {other}", one=ids[0], other=ids[1]) if ids else ""
+        text = say(
+            "{reason}: it waits until {who} left, at most {iterations} of at most {longest} after the first "
+            "decision, {span} in all"
+            if ids
+            else "{reason}: at most {iterations} of at most {longest} after the first decision, "
+            "{span} in all",
+            reason=reason,
+            who=who,
+            iterations=count(steps, "iteration", say),
+            longest=duration(seconds(longest)),
+            span=span,
+        )
     else:
-        text += f"it enters at the first decision, {duration(seconds(bound))} after it came"
-    kind = BOUNDED
+        text = say(
+            "{reason}: it enters at the first decision, {span} after it came", reason=reason, span=span
+        )
     if found.seen.levels.of_request[found.request] and not rules.arrival_order:
-        kind, text = CONDITIONAL, f"{text}, if nobody more urgent comes meanwhile"
-    return Statement(kind, bound, f"{text}.")
+        text = say("{bound}, if nobody more urgent comes meanwhile", bound=text)
+        return Statement(CONDITIONAL, bound, say("{bound}.", bound=text))
+    return Statement(BOUNDED, bound, say("{bound}.", bound=text))
 
 
-def _closed(found: Drain, rules: Policy) -> Statement:
+def _closed(found: Drain, rules: Policy, say: Language) -> Statement:
     """Nobody enters a running batch: once those at hand have all left, it is first."""
     log = found.seen.log
     done = found.held(found.party).seats[0] == 0
     steps = 0 if found.wait < 0 else earliest(done & found.is_first)
     if steps is None:
-        return Statement(UNKNOWN, None, "Those before it did not end within the run.")
+        return _unknown(say("Those before it did not end within the run."))
     until = int(log.iteration_start_ps[found.first + steps]) + rules.batch_wait_ps
     bound = until - int(log.requests.arrival_ps[found.request])
-    text = f"It waits until the batches before it have ended: {duration(seconds(bound))} at most."
+    span = duration(seconds(bound))
+    text = say("It waits until the batches before it have ended: {span} at most.", span=span)
     return Statement(BOUNDED, bound, text)
 
 
-def _at_once(found: Drain, rules: Policy) -> int | None:
-    """Iterations until eviction or a reserve lets it in, whatever lower ones hold; None: never in the run."""
-    if found.wait < 0:
-        return 0
-    seen, aside = found.seen, rules.set_aside
-    log, level = seen.log, seen.levels.of_request
-    everybody = found.held(np.ones(len(level), dtype=bool))
-    tokens = everybody.tokens[0] + found.need[1] <= log.machine.max_num_batched_tokens
-    if aside is not None and log.requests.priority[found.request] <= aside.for_priority:
-        urgent = found.held(log.requests.priority <= aside.for_priority)
-        inside = urgent.claimed[0] + found.need[0] + log.machine.watermark_blocks <= aside.kv_blocks
-        has_seat, machine = everybody.seats[0] < log.machine.max_num_seqs, log.machine
-        if aside.lend:
-            has_seat |= urgent.seats[0] < aside.seats
-        else:
-            free = machine.kv_blocks - everybody.claimed[0] - machine.watermark_blocks
-            inside &= found.need[0] <= free
-        inside &= has_seat
-        return earliest(inside & tokens & found.admits & found.is_first)
-    if not rules.displaces_for_waiters or rules.only_loans:
-        return None
-    # Whoever may be evicted counts as gone.
-    firm = found.held(~_evictable(found, rules))
-    return earliest(found.fits(firm) & tokens & found.is_first)
-
-
-def _evictable(found: Drain, rules: Policy) -> Bools:
-    """Requests that this one may evict, however often they have been already in this run."""
-    log = found.seen.log
-    mine, standing = as_seen(log.requests, found.request), Standing(0, 0)
-    may = np.zeros(len(log.requests.ids), dtype=bool)
-    for row in np.unique(log.stays.request).tolist():
-        held = Standing(0, 0, preemptions=int(log.preemptions[row]), admission=0)
-        may[row] = rules.displaces(mine, standing, as_seen(log.requests, row), held) is not None
-    return may
-
-
-def _why_at_once(found: Drain, rules: Policy) -> str:
-    if found.wait < 0:
-        return "It did not have to wait: "
-    if rules.displaces_for_waiters and not rules.only_loans:
-        return "Lower ones are evicted for it: "
-    aside: SetAside | None = rules.set_aside
-    assert aside is not None
-    kept = f"{aside.kv_blocks:,} blocks are set aside for it and those like it"
-    if aside.lend:
-        return f"{kept}, and what is lent of them is taken back: "
-    return f"{kept}: " if aside.guard_growth else f"{kept}, and at the decision nobody had grown into them: "
-
-
-def _limited(found: Drain, rules: Policy, limit: int) -> Statement:
+def _limited(found: Drain, rules: Policy, limit: int, say: Language) -> Statement:
     """So many may pass it, each for as long as the longest of them stays.
 
     When those at hand leave enough, it is kept out only while enough of those who passed it stay, and all
     their stays together last no longer than the limit times the longest.
     """
     if found.steps is None or found.wait < 0:
-        return _said(found, rules, found.steps, "It found what it needed: ")
+        return _said(found, rules, found.steps, say("It found what it needed"), say)
     log, rows = found.seen.log, found.behind()
     widest = longest = 0
     if len(rows):
@@ -197,23 +171,32 @@ def _limited(found: Drain, rules: Policy, limit: int) -> Statement:
         # After the run those at hand have gone, and the passers still need as many to keep it out.
         alone = min((machine.kv_blocks - found.need[0]) // max(1, widest) + 1, machine.max_num_seqs)
         steps = len(spent) + max(0, limit * longest - int(spent[-1])) // alone + 1
-    reason = (
-        f"At most {count(limit, 'request')} may pass it, none for more than {count(longest, 'iteration')}: "
+    reason = say(
+        "At most {requests} may pass it, none for more than {iterations}",
+        requests=count(limit, "request", say),
+        iterations=count(longest, "iteration", say),
     )
-    return _said(found, rules, steps, reason)
+    return _said(found, rules, steps, reason, say)
 
 
-def _unbounded(found: Drain) -> Statement:
+def _unbounded(found: Drain, say: Language) -> Statement:
     """Whoever fits may pass it: no bound, but a guide line."""
-    text = "Nothing bounds this wait: whoever fits is let past it, as long as such requests come."
+    text = say("Nothing bounds this wait: whoever fits is let past it, as long as such requests come.")
     told = guide(found.seen, found.request, found.need[0]) if found.wait >= 0 else None
     if told is None:
         return Statement(UNBOUNDED, None, text)
-    kv = found.seen.log.machine.kv_blocks
-    text += (
-        f" Lower ones hold {told.mean:,.1f} of {kv:,} blocks, give or take {told.deviation:,.1f}, so "
-        f"{count(found.need[0], 'block')} would be free at {100 * told.chance:.2g} % of decisions"
+    known = told.expected_s is not None and told.chance > 1e-6
+    line = say(
+        "Lower ones hold {mean} of {kv} blocks, give or take {deviation}, so {blocks} would be free at "
+        "{chance} % of decisions, after about {span} (a guide line, not a bound)."
+        if known
+        else "Lower ones hold {mean} of {kv} blocks, give or take {deviation}, so {blocks} would be free at "
+        "{chance} % of decisions.",
+        mean=f"{told.mean:,.1f}",
+        kv=f"{found.seen.log.machine.kv_blocks:,}",
+        deviation=f"{told.deviation:,.1f}",
+        blocks=count(found.need[0], "block", say),
+        chance=f"{100 * told.chance:.2g}",
+        span=duration(told.expected_s or 0.0),
     )
-    if told.expected_s is not None and told.chance > 1e-6:
-        text += f", after about {duration(told.expected_s)} (a guide line, not a bound)"
-    return Statement(UNBOUNDED, None, f"{text}.")
+    return Statement(UNBOUNDED, None, joined((text, line), say))

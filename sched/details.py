@@ -21,7 +21,8 @@ from sched.reading import quality_of_experience
 from sched.remarks import Notes
 from sched.scenario import Scenario
 from sched.service import Gaps, Tokens, gaps, late_at_once, to_first_token_ps, tokens_out, unserved_ps
-from sched.sizing import compared, is_a_buffer, suggest
+from sched.sizing import is_a_buffer, suggest
+from sched.sizing_words import compared
 from sched.sums import seconds
 from sched.warmup import RESIDENCES, mser5
 from sched.waste import fragmentation, moved, repeated, stranded, token_occupancy, work

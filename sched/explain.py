@@ -18,6 +18,7 @@ from sched.evidence import Evidence
 from sched.execution import execution
 from sched.forecast import before_in_queue
 from sched.inversion import CAUSES, Inversion
+from sched.language import ENGLISH, Language
 from sched.log import Log
 from sched.model import NEVER, PS_PER_S, Outcome, RefusalCode
 from sched.moments import RESOURCE_NAMES, cause_name, holders, moments
@@ -48,7 +49,12 @@ class UnknownRequest(ValueError):
 
 
 def explain(
-    log: Log, inversion: Inversion, request_id: str, scenario: Scenario, simulate: Simulate
+    log: Log,
+    inversion: Inversion,
+    request_id: str,
+    scenario: Scenario,
+    simulate: Simulate,
+    say: Language = ENGLISH,
 ) -> dict[str, Any]:
     """The `explain --json` object of one request. Raises UnknownRequest in words."""
     if request_id not in log.requests.ids:
@@ -56,14 +62,14 @@ def explain(
     request = log.requests.ids.index(request_id)
     if isinstance(inversion, JoinedInversion):
         part, _ = inversion.place_of(request)
-        told = explain(log.replicas[part], inversion.parts[part], request_id, scenario, simulate)
+        told = explain(log.replicas[part], inversion.parts[part], request_id, scenario, simulate, say)
         # What would have helped is asked of all engines together.
         return told | {"counterfactual": _counterfactual(log, inversion, request, scenario, simulate)}
     goal = int(log.requests.ttft_goal_ps[request])
     after = scenario.annotate_after_s
     after_ps = round(after * PS_PER_S) if after is not None else max(goal, 0) // 4
     inside = execution(inversion.seen, iteration_cost(scenario))
-    bound = statement(log, scenario, request, inversion.seen)
+    bound = statement(log, scenario, request, inversion.seen, say)
     return {
         "request": _request(log, request, scenario)
         | {
@@ -86,9 +92,9 @@ def explain(
             "bound_s": None if bound.bound_ps is None else seconds(bound.bound_ps),
             "text": bound.text,
         },
-        "events": events(inversion, request),
+        "events": events(inversion, request, say),
         "counterfactual": _counterfactual(log, inversion, request, scenario, simulate),
-        "annotation": annotation(inversion, request, after_ps, rules_of(log, scenario)),
+        "annotation": annotation(inversion, request, after_ps, rules_of(log, scenario), say=say),
     }
 
 

@@ -8,6 +8,7 @@ from sched.eta import estimate, pace_ps
 from sched.evidence import Evidence
 from sched.forecast import Rules, crowd
 from sched.inversion import Inversion
+from sched.language import ENGLISH, Language
 from sched.model import PS_PER_S
 from sched.moments import asked_and_free, cause_name, holders
 from sched.residual import ClassLengths
@@ -29,7 +30,12 @@ NOTHING: dict[str, Any] = {
 
 
 def annotation(
-    inversion: Inversion, request: int, after_ps: int, rules: Rules, at_ps: int | None = None
+    inversion: Inversion,
+    request: int,
+    after_ps: int,
+    rules: Rules,
+    at_ps: int | None = None,
+    say: Language = ENGLISH,
 ) -> list[dict[str, Any]]:
     """One note a row, in order of time. The first says that it has not come yet, if it came after 0.
 
@@ -50,12 +56,12 @@ def annotation(
             slot = int(np.searchsorted(seen.time.begin_ps, since + waited))
             if slot >= len(seen.time.iteration) or seen.time.begin_ps[slot] >= until:
                 break
-            rows.append(_note(inversion, wait, slot, rules))
+            rows.append(_note(inversion, wait, slot, rules, say))
             waited = 2 * (int(seen.time.begin_ps[slot]) - since) or PS_PER_S // 10
     return rows
 
 
-def _note(inversion: Inversion, wait: int, slot: int, rules: Rules) -> dict[str, Any]:
+def _note(inversion: Inversion, wait: int, slot: int, rules: Rules, say: Language) -> dict[str, Any]:
     seen = inversion.seen
     at = int(seen.time.begin_ps[slot])
     need, free, entitled = (
@@ -75,7 +81,7 @@ def _note(inversion: Inversion, wait: int, slot: int, rules: Rules) -> dict[str,
         "tokens_deficit": max(0, need[1] - entitled[1]),
         "seats_deficit": max(0, need[2] - entitled[2]),
         "blockers": _blockers(seen, wait, slot, short, rules),
-        **_told(inversion, wait, slot, rules),
+        **_told(inversion, wait, slot, rules, say),
         "actual_s": seconds(int(seen.waits.to_ps[wait]) - at),
         "bypassed_by": len(seen.passed(wait, at)),
     }
@@ -107,21 +113,26 @@ def _blockers(seen: Evidence, wait: int, slot: int, resource: int, rules: Rules)
     ]
 
 
-def _told(inversion: Inversion, wait: int, slot: int, rules: Rules) -> dict[str, Any]:
+def _told(inversion: Inversion, wait: int, slot: int, rules: Rules, say: Language) -> dict[str, Any]:
     """The estimate in seconds, and what it takes for granted."""
     names = ("eta_p10_s", "eta_p50_s", "eta_p90_s", "eta_cap_s")
     if inversion.seen.time.iteration[slot] < 0:
         return dict.fromkeys(names) | {
-            "eta_is": "none: the engine stands idle, so a rule of the policy keeps it out"
+            "eta_is": say("none: the engine stands idle, so a rule of the policy keeps it out")
         }
     found = estimate(inversion, wait, slot, rules=rules)
     times = [None if one is None else seconds(one) for one in found[:4]]
-    return dict(zip(names, times, strict=True)) | {"eta_is": assumption(rules)}
+    return dict(zip(names, times, strict=True)) | {"eta_is": assumption(rules, say)}
 
 
-def assumption(rules: Rules) -> str:
+def assumption(rules: Rules, say: Language = ENGLISH) -> str:
     """What every estimate under a policy takes for granted, in words."""
-    words = "an estimate: at the present pace, with lengths like those of its class"
     if rules.misfit == "skip" and rules.skip_limit is None:
-        return f"{words}, and nobody else let past it; nothing bounds how many are"
-    return f"{words}, and nobody who comes later put before it"
+        return say(
+            "an estimate: at the present pace, with lengths like those of its class, and nobody else let "
+            "past it; nothing bounds how many are"
+        )
+    return say(
+        "an estimate: at the present pace, with lengths like those of its class, and nobody who comes later "
+        "put before it"
+    )

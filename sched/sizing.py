@@ -7,7 +7,7 @@ arrivals. It is never less than the largest request that it was made for. Beside
 a fixed number of requests that grow until the others have made room.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, sqrt
 from statistics import NormalDist
 
@@ -16,49 +16,16 @@ import numpy as np
 from sched.cost import iteration_cost
 from sched.cost import machine as machine_of
 from sched.engine import settings_of
+from sched.language import ENGLISH, Language
 from sched.log import Ints, Log
 from sched.model import PS_PER_S, UNLIMITED_BLOCKS, Machine
-from sched.occupancy import Bools, ceil_div
+from sched.occupancy import ceil_div
 from sched.policies.base import round_half_up
 from sched.scenario import Scenario
+from sched.sizing_words import Suggestion, lines
 from sched.steady import Pace, pace
 from sched.theory import kv_occupancy_of
-from sched.words import count, duration, percent
 from sched.workload import RequestList, requests
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """A rescue buffer of `blocks`, a `share` of the pool in whole per cent (None: there is no limit).
-
-    `rule` says what decides: "shot noise", "arrivals", "largest request", or "nobody urgent". The rest is the
-    arithmetic; `lines` says it in sentences.
-    """
-
-    blocks: int
-    share: float | None
-    rule: str
-    quantile: float
-    lines: tuple[str, ...]
-    rate_per_s: float = 0.0
-    prompt_tokens: float = 0.0
-    """Mean of the urgent; so is `output_tokens`."""
-    output_tokens: float = 0.0
-    tpot_s: float = 0.0
-    decodes: int = 0
-    growth_blocks_per_s: float = 0.0
-    mean_tokens: float = 0.0
-    """Held by the urgent together, with a standard deviation of `deviation_tokens`."""
-    deviation_tokens: float = 0.0
-    shot_noise_blocks: int = 0
-    arrivals_blocks: int = 0
-    largest_blocks: int = 0
-    at_once: int = 0
-    drain_s: float = 0.0
-    """Until the others have given back what `at_once` urgent prompts need."""
-    drain_blocks: int = 0
-    refused_if_strict: int = 0
-    """Lower requests that could never run if the buffer were never lent."""
 
 
 def shot_noise_blocks(mean_tokens: float, deviation_tokens: float, quantile: float, block_size: int) -> int:
@@ -118,7 +85,10 @@ def held_at_most(
 
 
 def suggest(
-    scenario: Scenario, request_list: RequestList | None = None, quantile: float = 0.99
+    scenario: Scenario,
+    request_list: RequestList | None = None,
+    quantile: float = 0.99,
+    say: Language = ENGLISH,
 ) -> Suggestion:
     """The rescue buffer for the urgent requests of a scenario, or of this list of its requests.
 
@@ -130,15 +100,12 @@ def suggest(
         raise ValueError(f"quantile = {quantile}: must be at least 0.5 and less than 1")
     listed = requests(scenario) if request_list is None else request_list
     machine, cost = machine_of(scenario), iteration_cost(scenario)
-    output = listed.output_tokens
-    if machine.max_model_len:
-        output = np.minimum(output, machine.max_model_len - listed.prompt_tokens)
-    peak = ceil_div(listed.prompt_tokens + output - 1, machine.block_size)
+    output, peak = _at_its_end(listed, machine)
     can_run = (output > 0) & (listed.prompt_tokens > 0) & (peak <= machine.kv_blocks)
     urgent = can_run & (listed.priority <= _level(scenario, listed))
     if not urgent.any():
-        lines = ("No urgent request can run, so there is nothing to keep blocks for.",)
-        return Suggestion(0, 0.0, "nobody urgent", quantile, lines)
+        nothing = say("No urgent request can run, so there is nothing to keep blocks for.")
+        return Suggestion(0, 0.0, "nobody urgent", quantile, (nothing,))
     span_s = scenario.duration_s
     at = pace(listed.prompt_tokens[can_run], output[can_run], float(can_run.sum()) / span_s, machine, cost)
     prompt, out, rate = listed.prompt_tokens[urgent], output[urgent], float(urgent.sum()) / span_s
@@ -155,8 +122,7 @@ def suggest(
     wide = float(np.sort(prompt)[ceil(quantile * len(prompt)) - 1])
     released = float(peak[can_run & ~urgent].sum()) / span_s
     drain_s = min(stay_s, at_once * wide / machine.block_size / released) if released else stay_s
-    blocks = min(sizes[rule], machine.kv_blocks)
-    is_limited = machine.kv_blocks < UNLIMITED_BLOCKS
+    blocks, is_limited = min(sizes[rule], machine.kv_blocks), machine.kv_blocks < UNLIMITED_BLOCKS
     share = min(1.0, ceil(100 * blocks / machine.kv_blocks) / 100) if is_limited else None
     found = Suggestion(
         blocks, share, rule, quantile, (),
@@ -176,7 +142,15 @@ def suggest(
         drain_blocks=drain_blocks(at_once, wide, machine.block_size, at.tpot_s, drain_s),
         refused_if_strict=_refused(machine, share, peak[can_run & ~urgent]),
     )  # fmt: skip
-    return _said(found, machine, scenario, urgent)
+    return replace(found, lines=lines(found, machine, scenario.duration_s, int(urgent.sum()), say))
+
+
+def _at_its_end(listed: RequestList, machine: Machine) -> tuple[Ints, Ints]:
+    """Each request's output, cut at the context limit, and the blocks it holds at its end."""
+    output = listed.output_tokens
+    if machine.max_model_len:
+        output = np.minimum(output, machine.max_model_len - listed.prompt_tokens)
+    return output, ceil_div(listed.prompt_tokens + output - 1, machine.block_size)
 
 
 def _level(scenario: Scenario, listed: RequestList) -> int:
@@ -191,51 +165,6 @@ def _refused(machine: Machine, share: float | None, peak: Ints) -> int:
     """How many of the lower requests need more than what such a buffer leaves."""
     kept = round_half_up(share, machine.kv_blocks) if share is not None else 0
     return int((peak > machine.kv_blocks - kept).sum())
-
-
-def _said(found: Suggestion, machine: Machine, scenario: Scenario, urgent: Bools) -> Suggestion:
-    """The suggestion with its arithmetic in sentences."""
-    size, z = machine.block_size, NormalDist().inv_cdf(found.quantile)
-    per_s = f"{found.growth_blocks_per_s:.3g} blocks/s"
-    grows = f"a request that decodes grows by 1 / ({size} · {found.tpot_s:.3g} s) = {per_s}"
-    if machine.gate == "peak":
-        grows = "the gate grants each request its peak, so that it does not grow"
-    spread = f"{found.mean_tokens:,.0f} + {z:.3f} · {found.deviation_tokens:,.0f}"
-    lines = [
-        f"{count(int(urgent.sum()), 'urgent request')} in {scenario.duration_s:g} s, "
-        f"{found.rate_per_s:.3g}/s, with {found.prompt_tokens:,.0f} prompt and {found.output_tokens:,.0f} "
-        "output tokens on average.",
-        f"At the expected batch of {count(found.decodes, 'decode')} the iteration-time model gives "
-        f"{duration(found.tpot_s)} a token; {grows}.",
-        f"Together they hold {found.mean_tokens:,.0f} tokens, with a standard deviation of "
-        f"{found.deviation_tokens:,.0f} (shot noise). For {100 * found.quantile:g} % of the time: "
-        f"({spread}) / {size} = {count(found.shot_noise_blocks, 'block')}.",
-        f"At these very arrivals {count(found.arrivals_blocks, 'block')} suffice as often, if nobody waits.",
-        f"The largest of them needs {count(found.largest_blocks, 'block')}.",
-        f"The simpler rule, {found.at_once} at once that grow for {duration(found.drain_s)} until others "
-        f"have made room, comes to {count(found.drain_blocks, 'block')}.",
-        f"Suggested: {_blocks(found, machine)}, by the {found.rule}.",
-    ]
-    if max(found.shot_noise_blocks, found.arrivals_blocks) > machine.kv_blocks:
-        lines.append("There are not as many as it takes: at times the urgent wait for each other.")
-    if found.refused_if_strict:
-        lower = count(found.refused_if_strict, "lower request")
-        lines.append(f"That is to be lent: if it were strict, {lower} could never run.")
-    return replace(found, lines=tuple(lines))
-
-
-def _blocks(found: Suggestion, machine: Machine) -> str:
-    share = "" if found.share is None else f" ({percent(found.share)} of {machine.kv_blocks:,})"
-    return f"{count(found.blocks, 'block')}{share}"
-
-
-def compared(found: Suggestion, kept_blocks: int, machine: Machine) -> str:
-    """A buffer of so many blocks beside the one that is suggested, in a sentence without its full stop."""
-    if not found.blocks:
-        return f"{count(kept_blocks, 'block')} kept; no urgent request can run, so none is needed"
-    suggested = f"{_blocks(found, machine)} suggested, by the {found.rule}"
-    often = f"the urgent find room in {100 * found.quantile:g} % of the time"
-    return f"{count(kept_blocks, 'block')} kept; {suggested}, so that {often}"
 
 
 def is_a_buffer(log: Log, scenario: Scenario) -> bool:

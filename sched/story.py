@@ -8,6 +8,7 @@ import numpy as np
 from sched.blame import KINDS
 from sched.eta import estimate
 from sched.inversion import Inversion
+from sched.language import ENGLISH, Language
 from sched.log import Log
 from sched.moments import asked_and_free, holders
 from sched.sums import seconds
@@ -17,13 +18,15 @@ from sched.words import DEEDS, SHARE_WORTH_NAMING, SOME, count, duration, percen
 UNITS = ("block", "token", "seat")
 WORDS = {"kv_s": "KV memory", "seats_s": "seats", "tokens_s": "tokens"}
 OTHERS = {
-    "quantum_s": "until the iteration in progress had ended",
-    "legitimate_s": "behind its own level and above",
-    "reserved_s": "held back by the policy although it would have fitted",
+    "quantum_s": "{span} until the iteration in progress had ended",
+    "legitimate_s": "{span} behind its own level and above",
+    "reserved_s": "{span} held back by the policy although it would have fitted",
 }
 
 
-def caption(log: Log, inversion: Inversion, at_ps: int, request: int | None = None) -> str:
+def caption(
+    log: Log, inversion: Inversion, at_ps: int, request: int | None = None, say: Language = ENGLISH
+) -> str:
     """What the most urgent waiting request lacks at a moment, who holds it, who went past it, when it fits.
 
     Of several, one whose wait is inversion and who has waited longest; or the request asked for.
@@ -35,7 +38,9 @@ def caption(log: Log, inversion: Inversion, at_ps: int, request: int | None = No
         there &= found.request == request
     waiting = np.flatnonzero(there)
     if not len(waiting):
-        return "Nobody is waiting." if request is None else f"{log.requests.ids[request]} is not waiting."
+        if request is None:
+            return say("Nobody is waiting.")
+        return say("{name} is not waiting.", name=log.requests.ids[request])
     slot = max(0, int(np.searchsorted(seen.time.begin_ps, at_ps, "right")) - 1)
     running = np.flatnonzero((seen.runs.first <= slot) & (slot < seen.runs.end))
     code = dict(zip(seen.runs.wait[running].tolist(), seen.runs.code[running].tolist(), strict=True))
@@ -48,108 +53,169 @@ def caption(log: Log, inversion: Inversion, at_ps: int, request: int | None = No
     wait = min(zip(waiting.tolist(), level, strict=True), key=importance)[0]
     name = log.requests.ids[int(found.request[wait])]
     if found.from_ps[wait] > seen.time.begin_ps[slot]:
-        return f"{name} has just come; the iteration in progress ends first."
-    return _caption(log, inversion, wait, slot, code.get(wait, LEGITIMATE))
+        return say("{name} has just come; the iteration in progress ends first.", name=name)
+    return _caption(inversion, wait, slot, code.get(wait, LEGITIMATE), say)
 
 
-def _caption(log: Log, inversion: Inversion, wait: int, slot: int, code: int) -> str:
+def _caption(inversion: Inversion, wait: int, slot: int, code: int, say: Language) -> str:
     seen = inversion.seen
-    name, ids = log.requests.ids[int(seen.waits.request[wait])], log.requests.ids
+    ids = seen.log.requests.ids
     needs, free, entitled = (
         part[:, 0].tolist() for part in asked_and_free(seen, np.array([wait]), np.array([slot]))
     )
     short = next((k for k in (0, 2, 1) if code < LEGITIMATE and code & 1 << k), None)
     if short is None:
         short = next((k for k in (0, 2, 1) if needs[k] > entitled[k]), 0)
-    noun = UNITS[short]
-    is_are = "is" if free[short] == 1 else "are"
-    first = f"{name} needs {count(needs[short], noun)}, {free[short]:,} {is_are} free"
+    lack = say(
+        "{name} needs {what}, {free} is free" if free[short] == 1 else "{name} needs {what}, {free} are free",
+        name=ids[int(seen.waits.request[wait])],
+        what=count(needs[short], UNITS[short], say),
+        free=f"{free[short]:,}",
+    )
     if entitled[short] < free[short]:
-        first += f", {free[short] - entitled[short]:,} of them kept for others"
-    if code >= LEGITIMATE:
-        why = (
-            "what is of its level or above takes the rest"
-            if code == LEGITIMATE
-            else "the policy holds it back"
-        )
-        return f"{first}; {why}."
-    parts = []
-    held = holders(seen, wait, slot, short)
-    if held:
-        who, units = held[0]
-        lower = count(len(held), "lower request")
-        parts.append(f"{ids[who]} holds {units:,}" if short < 2 else f"{lower} in the batch")
-    passed = seen.passed(wait, int(seen.time.begin_ps[slot]))
-    if passed:
-        so_far = f", {len(passed)} so far" if len(passed) > 1 else ""
-        parts.append(f"{ids[passed[-1]]} was admitted past it{so_far}")
-    told = f"{first}; {'; '.join(parts)}." if parts else f"{first}."
+        many = f"{free[short] - entitled[short]:,}"
+        lack = say("{lack}, {many} of them kept for others", lack=lack, many=many)
+    if code > LEGITIMATE:
+        return say("{lack}; the policy holds it back.", lack=lack)
+    if code == LEGITIMATE:
+        return say("{lack}; what is of its level or above takes the rest.", lack=lack)
+    for part in _in_its_way(inversion, wait, slot, short, say):
+        lack = say("{first}; {next}", first=lack, next=part)
     eta = estimate(inversion, wait, slot).p50_ps if seen.time.iteration[slot] >= 0 else None
-    return told + (f" Fits in about {duration(seconds(eta))} if nobody else is let past it." if eta else "")
+    if not eta:
+        return say("{lack}.", lack=lack)
+    span = duration(seconds(eta))
+    return say("{lack}. Fits in about {span} if nobody else is let past it.", lack=lack, span=span)
 
 
-def story(told: Mapping[str, Any]) -> list[str]:
+def _in_its_way(inversion: Inversion, wait: int, slot: int, short: int, say: Language) -> list[str]:
+    """Who holds what a wait is short of, and who went past it last."""
+    seen, parts = inversion.seen, list[str]()
+    ids = seen.log.requests.ids
+    held = holders(seen, wait, slot, short)
+    if held and short < 2:
+        parts.append(say("{id} holds {units}", id=ids[held[0][0]], units=f"{held[0][1]:,}"))
+    elif held:
+        lower = count(len(held), "lower request", say)
+        parts.append(say("{requests} in the batch", requests=lower))
+    passed = seen.passed(wait, int(seen.time.begin_ps[slot]))
+    if len(passed) > 1:
+        parts.append(
+            say("{id} was admitted past it, {many} so far", id=ids[passed[-1]], many=f"{len(passed)}")
+        )
+    elif passed:
+        parts.append(say("{id} was admitted past it", id=ids[passed[-1]]))
+    return parts
+
+
+def story(told: Mapping[str, Any], say: Language = ENGLISH) -> list[str]:
     """Sentences about one request, made of what `explain` found."""
     request, causes = told["request"], told["causes"]
-    name, wait = request["id"], told["wait_s"]
+    name, wait, came = request["id"], told["wait_s"], f"{request['arrival_s']:.2f} s"
     if request["outcome"] == "refused":
-        return [f"{name} was refused on arrival: {request['refusal']}."]
+        return [say("{name} was refused on arrival: {why}.", name=name, why=request["refusal"])]
     if request["outcome"] == "shed":
-        when = f"after it had waited {duration(wait)}" if wait else "on arrival"
-        return [f"{name} was turned away by the policy {when}; it got no token."]
+        if not wait:
+            return [say("{name} was turned away by the policy on arrival; it got no token.", name=name)]
+        return [
+            say(
+                "{name} was turned away by the policy after it had waited {span}; it got no token.",
+                name=name,
+                span=duration(wait),
+            )
+        ]
     if not wait:
         return [
-            f"{name} was admitted the moment it came, at {request['arrival_s']:.2f} s.",
-            *_slowed(told["execution"]),
+            say("{name} was admitted the moment it came, at {came}.", name=name, came=came),
+            *_slowed(told["execution"], say),
         ]
-    lines = [f"{name} came at {request['arrival_s']:.2f} s and waited {duration(wait)} in all."]
+    lines = [
+        say("{name} came at {came} and waited {span} in all.", name=name, came=came, span=duration(wait))
+    ]
     if request["preemptions"]:
-        lines.append(f"It was evicted {count(request['preemptions'], 'time')} and had to come back.")
+        times = count(request["preemptions"], "time", say)
+        lines.append(say("It was evicted {times} and had to come back.", times=times))
     inverted = causes["kv_s"] + causes["tokens_s"] + causes["seats_s"]
-    if inverted:
-        lacked = [word for key, word in WORDS.items() if causes[key] >= SHARE_WORTH_NAMING * inverted]
-        what = " and ".join(lacked)
-        lines.append(f"{duration(inverted)} of it is inversion: lower requests held the {what} it lacked.")
-    else:
-        lines.append("None of it is inversion.")
-    others = [f"{duration(causes[key])} {words}" for key, words in OTHERS.items() if causes[key]]
-    if others:
-        lines.append("The rest: " + "; ".join(others) + ".")
+    lines += _parts(causes, inverted, say)
     if told["blame"]:
-        lines.append(_blamed(told["blame"], inverted))
+        lines.append(_blamed(told["blame"], inverted, say))
     if request["passed_by"]:
-        lines.append(f"{count(request['passed_by'], 'lower request')} went past it while it waited.")
-    lines += [*_slowed(told["execution"]), told["bound"]["text"]]
+        lower = count(request["passed_by"], "lower request", say)
+        lines.append(say("{requests} went past it while it waited.", requests=lower))
     replay = told["counterfactual"]
-    lines.append(
-        f"Played again without overtaking it would have waited {duration(replay['no_bypass_wait_s'])}; "
-        f"without any lower request, {duration(replay['no_lower_wait_s'])}."
-    )
+    return [
+        *lines,
+        *_slowed(told["execution"], say),
+        told["bound"]["text"],
+        say(
+            "Played again without overtaking it would have waited {span}; without any lower "
+            "request, {least}.",
+            span=duration(replay["no_bypass_wait_s"]),
+            least=duration(replay["no_lower_wait_s"]),
+        ),
+    ]
+
+
+def _parts(causes: Mapping[str, float], inverted: float, say: Language) -> list[str]:
+    """What the wait was made of: the inversion in it, and the rest."""
+    if inverted:
+        lacked = [say(word) for key, word in WORDS.items() if causes[key] >= SHARE_WORTH_NAMING * inverted]
+        what = lacked[0] if lacked else ""
+        for one in lacked[1:]:
+            what = say("{one} and {other}", one=what, other=one)
+        lines = [
+            say(
+                "{span} of it is inversion: lower requests held the {what} it lacked.",
+                span=duration(inverted),
+                what=what,
+            )
+        ]
+    else:
+        lines = [say("None of it is inversion.")]
+    others = [say(words, span=duration(causes[key])) for key, words in OTHERS.items() if causes[key]]
+    if others:
+        parts = others[0]
+        for one in others[1:]:
+            parts = say("{first}; {next}", first=parts, next=one)
+        lines.append(say("The rest: {parts}.", parts=parts))
     return lines
 
 
-def _slowed(inside: Mapping[str, float]) -> list[str]:
+def _slowed(inside: Mapping[str, float], say: Language) -> list[str]:
     """What lower requests added to its iterations once it was in, if anything."""
     added = inside["inversion_s"]
     if added <= 0:
         return []
-    share = percent(added / inside["running_s"])
-    return [f"Once in, lower requests made its iterations {duration(added)} longer, {share} of its time."]
+    return [
+        say(
+            "Once in, lower requests made its iterations {span} longer, {share} of its time.",
+            span=duration(added),
+            share=percent(added / inside["running_s"]),
+        )
+    ]
 
 
-def _blamed(blame: list[Mapping[str, Any]], inverted: float) -> str:
+def _blamed(blame: list[Mapping[str, Any]], inverted: float, say: Language) -> str:
     by_id: dict[str, dict[str, float]] = {}
     for row in blame:
         kinds = by_id.setdefault(row["id"], {})
         kinds[row["kind"]] = kinds.get(row["kind"], 0.0) + row["s"]
     who, kinds = max(by_id.items(), key=lambda pair: sum(pair[1].values()))
-    did = DEEDS[f"{max(kinds, key=kinds.__getitem__)}_s"]
+    did = say(DEEDS[f"{max(kinds, key=kinds.__getitem__)}_s"])
     share = sum(kinds.values()) / inverted
     if share < SHARE_WORTH_NAMING:
         total = {kind: sum(found.get(kind, 0.0) for found in by_id.values()) for kind in KINDS}
-        most = SOME[f"{max(total, key=total.__getitem__)}_s"]
-        return f"{count(len(by_id), 'lower request')} share the blame; most of it is of those that {most}."
+        return say(
+            "{requests} share the blame; most of it is of those that {did}.",
+            requests=count(len(by_id), "lower request", say),
+            did=say(SOME[f"{max(total, key=total.__getitem__)}_s"]),
+        )
     if len(by_id) == 1:
-        return f"{who} alone answers for it: it {did}."
-    others = count(len(by_id) - 1, "other")
-    return f"{who} answers for {percent(share)} of it: it {did}; {others} share the rest."
+        return say("{who} alone answers for it: it {did}.", who=who, did=did)
+    return say(
+        "{who} answers for {share} of it: it {did}; {others} share the rest.",
+        who=who,
+        share=percent(share),
+        did=did,
+        others=count(len(by_id) - 1, "other", say),
+    )

@@ -6,17 +6,19 @@ It is made of figures and names the mechanism that really happened; it says noth
 from collections.abc import Mapping
 from typing import Any
 
+from sched.language import ENGLISH, Language
 from sched.scenario import Scenario, known_policies
-from sched.words import DEEDS, SHARE_WORTH_NAMING, SOME, Run, count, duration, percent
+from sched.words import DEEDS, SHARE_WORTH_NAMING, SOME, Run, count, duration, listed, marked, percent
 
 WORTH_A_WORD = 0.005
 NOT_SERVED = {
-    "refused": "refuses",
-    "shed": "sheds",
-    "timed_out": "lets time out",
-    "unfinished": "leaves unfinished",
+    "refused": ("refuses {n} of {requests}", "refuses {n}"),
+    "shed": ("sheds {n} of {requests}", "sheds {n}"),
+    "timed_out": ("lets time out {n} of {requests}", "lets time out {n}"),
+    "unfinished": ("leaves unfinished {n} of {requests}", "leaves unfinished {n}"),
 }
-"""What may become of a request instead of an answer, and what a policy does to it."""
+"""What may become of a request instead of an answer, and what a policy does to it: said first, said after."""
+Summary = Mapping[str, Any]
 
 
 def urgent_class(summary: Mapping[str, Any], scenario: Scenario) -> str | None:
@@ -34,11 +36,12 @@ def urgent_class(summary: Mapping[str, Any], scenario: Scenario) -> str | None:
 
 
 def verdict(
-    summaries: Mapping[str, Mapping[str, Any]],
+    summaries: Mapping[str, Summary],
     scenario: Scenario,
     first: str | None = None,
     second: str | None = None,
     titles: Mapping[str, str] | None = None,
+    say: Language = ENGLISH,
 ) -> list[Run]:
     """What waiting costs the urgent under one policy and why, and what another brings and costs.
 
@@ -50,35 +53,28 @@ def verdict(
     waits = {key: _late(one, name) for key, one in summaries.items()}
     told = [key for key, late in waits.items() if late is not None]
     if name is None or not told:
-        return [Run("No urgent request got a token, so there is nothing to compare.")]
+        return marked("No urgent request got a token, so there is nothing to compare.", say)
     first = first or max(told, key=lambda key: waits[key] or 0.0)
     second = second or min(told, key=lambda key: waits[key] or 0.0)
-    late = waits[first]
-    if late is None:
-        return [Run("Under "), Run(title(first, titles), "strong"), Run(f", no {name} request got a token.")]
-    goal = scenario.promise(name).slo.ttft_s
-    told_goal = f" (goal {duration(goal)})" if goal is not None else ""
-    runs = [
-        Run("Under "),
-        Run(title(first, titles), "strong"),
-        Run(f", {name} requests wait "),
-        Run(duration(late), "strong"),
-    ]
-    runs.append(Run(f" for their first token at p99{told_goal}"))
-    runs += _why(summaries[first], name)
-    if fates := _fates(summaries[first]):
-        runs += [Run(" It "), Run(fates, "bad"), Run(".")]
+    policy = title(first, titles, say)
+    if waits[first] is None:
+        return marked("Under **{policy}**, no {name} request got a token.", say, policy=policy, name=name)
+    runs = _waits(summaries[first], name, policy, scenario.promise(name).slo.ttft_s, say)
+    if fates := _fates(summaries[first], say):
+        runs = marked("{said} It **bad: {fates}**.", say, said=runs, fates=fates)
     if second != first and waits[second] is not None:
-        runs += _instead(summaries, name, first, second, titles)
+        other = title(second, titles, say)
+        then = _instead(summaries[first], summaries[second], name, (policy, other), say)
+        runs = marked("{said} {then}", say, said=runs, then=then)
     return runs
 
 
-def title(policy: str, titles: Mapping[str, str] | None = None) -> str:
+def title(policy: str, titles: Mapping[str, str] | None = None, say: Language = ENGLISH) -> str:
     """A policy's name inside a sentence."""
     if titles and policy in titles:
         return titles[policy]
     known = known_policies().get(policy)
-    return uncapital(known.title) if known else policy
+    return uncapital(say(known.title)) if known else policy
 
 
 def uncapital(name: str) -> str:
@@ -86,7 +82,7 @@ def uncapital(name: str) -> str:
     return name if name[1:2].isupper() else name[:1].lower() + name[1:]
 
 
-def not_served(summary: Mapping[str, Any]) -> int:
+def not_served(summary: Summary) -> int:
     """Requests of a run that got no full answer, whatever became of them."""
     found: int = sum(summary["requests"][kind] for kind in NOT_SERVED)
     return found
@@ -96,95 +92,130 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _late(summary: Mapping[str, Any], name: str | None) -> float | None:
+def _late(summary: Summary, name: str | None) -> float | None:
     found: float | None = summary["classes"][name]["ttft_s"]["p99"] if name in summary["classes"] else None
     return found
 
 
-def _why(summary: Mapping[str, Any], name: str) -> list[Run]:
+def _waits(summary: Summary, name: str, policy: str, goal_s: float | None, say: Language) -> list[Run]:
+    """How long the urgent wait under a policy, and why."""
+    late = _late(summary, name)
+    assert late is not None
+    values = {"policy": policy, "name": name, "span": duration(late)}
+    if goal_s is None:
+        wait = marked(
+            "Under **{policy}**, {name} requests wait **{span}** for their first token at p99", say, **values
+        )
+    else:
+        wait = marked(
+            "Under **{policy}**, {name} requests wait **{span}** for their first token at p99 (goal {goal})",
+            say,
+            **values,
+            goal=duration(goal_s),
+        )
+    return marked("{wait}; {why}.", say, wait=wait, why=_why(summary, name, say))
+
+
+def _why(summary: Summary, name: str, say: Language) -> list[Run]:
     """What made the urgent wait: how much of it was inversion, by whom, and by which mechanism."""
     share = summary["classes"][name]["inversion_share"]
     if share is None:
-        return [Run("; none of them had to wait to be admitted.")]
+        return marked("none of them had to wait to be admitted", say)
+    if not share:
+        return marked("**good: none of the waiting is inversion**", say)
     if share < WORTH_A_WORD:
-        little = "less than 1 %" if share else "none"
-        return [Run("; "), Run(f"{little} of the waiting is inversion", "good"), Run(".")]
-    runs = [Run("; "), Run(f"{percent(share)} of the waiting is inversion", "bad")]
+        return marked("**good: less than 1 % of the waiting is inversion**", say)
+    much = marked("**bad: {share} of the waiting is inversion**", say, share=percent(share))
     urgent = summary["inversion"].get("urgent")
     if not urgent or not urgent["total_s"]:
-        return [*runs, Run(".")]
-    return [*runs, Run(", "), *_culprits(urgent), Run(".")]
+        return much
+    return marked("{share}, {culprits}", say, share=much, culprits=_culprits(urgent, say))
 
 
-def _culprits(urgent: Mapping[str, Any]) -> list[Run]:
+def _culprits(urgent: Mapping[str, Any], say: Language) -> list[Run]:
     """Who it was, in the words of what they did."""
     whole, top = urgent["total_s"], urgent["top_culprits"][0]
-    if top["inversion_s"] > SHARE_WORTH_NAMING * whole:
-        did = max(DEEDS, key=lambda kind: top[kind])
-        others = urgent["bypass_s"] - top["bypass_s"] >= SHARE_WORTH_NAMING * whole
-        more = ", and others admitted past it" if others else ""
-        how_much = "mostly " if top["inversion_s"] > whole / 2 else "above all "
-        return [Run(how_much), Run(top["id"], "strong"), Run(f", which {DEEDS[did]}{more}")]
-    deeds = [f"some {SOME[kind]}" for kind in DEEDS if urgent[kind] >= SHARE_WORTH_NAMING * whole]
-    return [Run(f"shared among {count(urgent['culprits'], 'lower request')}: {', '.join(deeds)}")]
+    if top["inversion_s"] <= SHARE_WORTH_NAMING * whole:
+        deeds = [
+            say("some {deed}", deed=say(SOME[kind]))
+            for kind in DEEDS
+            if urgent[kind] >= SHARE_WORTH_NAMING * whole
+        ]
+        who = count(urgent["culprits"], "lower request", say)
+        return marked("shared among {who}: {deeds}", say, who=who, deeds=listed(deeds, say))
+    did = say(DEEDS[max(DEEDS, key=lambda kind: top[kind])])
+    most = top["inversion_s"] > whole / 2
+    if urgent["bypass_s"] - top["bypass_s"] >= SHARE_WORTH_NAMING * whole:
+        template = (
+            "mostly **{id}**, which {did}, and others admitted past it"
+            if most
+            else "above all **{id}**, which {did}, and others admitted past it"
+        )
+    else:
+        template = "mostly **{id}**, which {did}" if most else "above all **{id}**, which {did}"
+    return marked(template, say, id=top["id"], did=did)
 
 
 def _instead(
-    summaries: Mapping[str, Mapping[str, Any]],
-    name: str,
-    first: str,
-    second: str,
-    titles: Mapping[str, str] | None,
+    before: Summary, after: Summary, name: str, policies: tuple[str, str], say: Language
 ) -> list[Run]:
     """What the other policy brings, and its price."""
-    late, goal_late = _late(summaries[second], name), _late(summaries[first], name)
-    assert late is not None and goal_late is not None
-    lost = not_served(summaries[second]) - not_served(summaries[first])
-    runs = [Run(" "), Run(_capital(title(second, titles)), "strong")]
-    if duration(late) == duration(goal_late):
-        runs += [Run(" leaves it at "), Run(duration(late), "strong")]
+    late, old_late = _late(after, name), _late(before, name)
+    assert late is not None and old_late is not None
+    other, lost = policies[0], not_served(after) - not_served(before)
+    values = {"policy": _capital(policies[1]), "span": duration(late)}
+    if duration(late) == duration(old_late):
+        said = marked("**{policy}** leaves it at **{span}**", say, **values)
+    elif late > old_late:
+        said = marked("**{policy}** brings **bad: {span}**", say, **values)
+    elif lost <= 0:
+        said = marked("**{policy}** brings **good: {span}**", say, **values)
     else:
-        tone = "bad" if late > goal_late else "good" if lost <= 0 else "strong"
-        runs += [Run(" brings "), Run(duration(late), tone)]
+        said = marked("**{policy}** brings **{span}**", say, **values)
     if lost > 0:
-        runs.append(Run(" to those it serves, but "))
-        runs += _turned_away(summaries[first], summaries[second], title(first, titles))
-    return [*runs, Run(_price(summaries[first], summaries[second], lost) + ".")]
+        left, fates = not_served(before), _fates(after, say, before)
+        template = (
+            "{said} to those it serves, but **bad: {fates}** ({other} does not serve {left})"
+            if left
+            else "{said} to those it serves, but **bad: {fates}**, which {other} serves"
+        )
+        said = marked(template, say, said=said, fates=fates, other=other, left=f"{left:,}")
+    return marked("{said}.", say, said=_price(said, before, after, lost, say))
 
 
-def _turned_away(before: Mapping[str, Any], after: Mapping[str, Any], other: str) -> list[Run]:
-    """Whom the second policy does not serve, in numbers, beside what the first did with them."""
-    left = not_served(before)
-    who = f", which {other} serves" if not left else f" ({other} does not serve {left:,})"
-    return [Run(_fates(after, before), "bad"), Run(who)]
-
-
-def _fates(summary: Mapping[str, Any], other: Mapping[str, Any] | None = None) -> str:
+def _fates(summary: Summary, say: Language, other: Summary | None = None) -> str:
     """What became of those without a full answer: "refuses 6 of 240 requests"; where `other` has fewer."""
-    of, parts = count(summary["requests"]["arrived"], "request"), list[str]()
-    for kind, verb in NOT_SERVED.items():
+    of, parts = count(summary["requests"]["arrived"], "request", say), list[str]()
+    for kind, (begin, more) in NOT_SERVED.items():
         mine = summary["requests"][kind]
         if mine > (other["requests"][kind] if other else 0):
-            parts.append(f"{verb} {mine:,}{'' if parts else f' of {of}'}")
-    return " and ".join(parts)
+            parts.append(say(more if parts else begin, n=f"{mine:,}", requests=of))
+    found = parts[0] if parts else ""
+    for one in parts[1:]:
+        found = say("{first} and {next}", first=found, next=one)
+    return found
 
 
-def _price(before: Mapping[str, Any], after: Mapping[str, Any], lost: int) -> str:
+def _price(said: list[Run], before: Summary, after: Summary, lost: int, say: Language) -> list[Run]:
     """What it costs or adds. More tokens from fewer requests are no gain, so none is told of."""
     old, new = (one["throughput"]["output_tokens_per_s"] for one in (before, after))
     if not old or new is None:
-        return ""
-    change, parts = new / old - 1, [f"serves {count(-lost, 'more request')}"] if lost < 0 else []
+        return said
+    change, evicted = new / old - 1, after["preemptions"] - before["preemptions"]
     is_same = abs(change) < WORTH_A_WORD
-    if change < 0 and not is_same:
-        parts.append(f"costs {percent(-change, 1)} throughput")
+    is_dearer = change < 0 and not is_same
+    if lost > 0 and (is_dearer or evicted > 0):
+        said = marked("{said},", say, said=said)
+    elif is_same and not lost:
+        said = marked("{said} at the same throughput", say, said=said)
+    if lost < 0:
+        more = count(-lost, "more request", say)
+        said = marked("{said} and serves {requests}", say, said=said, requests=more)
+    if is_dearer:
+        said = marked("{said} and costs {share} throughput", say, said=said, share=percent(-change, 1))
     elif lost <= 0 and not is_same:
-        parts.append(f"adds {percent(change, 1)} throughput")
-    evicted = after["preemptions"] - before["preemptions"]
+        said = marked("{said} and adds {share} throughput", say, said=said, share=percent(change, 1))
     if evicted > 0:
-        has_verb = parts and parts[-1].startswith("costs")
-        parts.append(f"{'' if has_verb else 'costs '}{count(evicted, 'eviction')}")
-    told = "".join(f" and {one}" for one in parts)
-    if is_same and not lost:
-        return f" at the same throughput{told}"
-    return f",{told}" if lost > 0 and told else told
+        template = "{said} and {evictions}" if is_dearer else "{said} and costs {evictions}"
+        said = marked(template, say, said=said, evictions=count(evicted, "eviction", say))
+    return said

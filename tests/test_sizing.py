@@ -18,7 +18,8 @@ from sched.model import PS_PER_S
 from sched.occupancy import held_by_group, pieces
 from sched.policies.base import round_half_up
 from sched.scenario import preset
-from sched.sizing import Suggestion, drain_blocks, held_at_most, shot_noise_blocks, suggest
+from sched.sizing import drain_blocks, held_at_most, shot_noise_blocks, suggest
+from sched.sizing_words import Suggestion
 from sched.steady import Pace, pace
 from sched.workload import requests
 

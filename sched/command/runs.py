@@ -18,7 +18,8 @@ from sched.model import UNLIMITED_BLOCKS
 from sched.percentiles import quotable
 from sched.plain import plain
 from sched.scenario import Scenario, known_policies
-from sched.sizing import compared, is_a_buffer, suggest
+from sched.sizing import is_a_buffer, suggest
+from sched.sizing_words import compared
 from sched.workload import requests
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from sched.page.results import refused_size
 from sched.page.state import set_values
 from sched.page.titles import kept_share, percent, plain
 from sched.scenario import Scenario, known_policies
-from sched.sizing import Suggestion, suggest
+from sched.sizing import suggest
+from sched.sizing_words import Suggestion
 from sched.words import count
 
 
