@@ -19,7 +19,7 @@ from sched.plain import plain
 from sched.scenario import Scenario
 from sched.tasks import Task, summarised
 from sched.traces import of_scenario
-from sched.workers import Progress, run_all
+from sched.workers import Kept, Progress, run_all
 
 MOST_SEEDS = 1000
 MOST_RUNS = 100_000
@@ -100,17 +100,19 @@ def compare(
     baseline: str | None = None,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    kept: Kept | None = None,
 ) -> Comparison:
     """Every policy on the identical request list of each seed; the first policy is the baseline if none is.
 
-    The same scenario gives the same figures whoever computes them. Raises ScenarioError for a wrong number
+    The same scenario gives the same figures whoever computes them; `kept` are runs by task that are there
+    already, and the new ones are put to them. Raises ScenarioError for a wrong number
     of seeds or a baseline that is not compared.
     """
     chosen, numbers = tuple(dict.fromkeys(policies)), seeds_of(scenario, seeds)
     base = baseline or chosen[0]
     if base not in chosen:
         raise ScenarioError(f"baseline = {base}: must be one of the policies compared: {', '.join(chosen)}")
-    found = run_all(summarised, tasks_of(scenario, chosen, numbers), executor, progress)
+    found = run_all(summarised, tasks_of(scenario, chosen, numbers), executor, progress, kept)
     return made(scenario, chosen, numbers, base, found)
 
 
@@ -133,9 +135,9 @@ def made(
 
 
 def _alone(scenario: Scenario, policy: str) -> Scenario:
-    """What a run depends on: not on the other policies."""
+    """What a run depends on: not on the other policies, nor on what the scenario is called."""
     listed = {policy: scenario.policies[policy]} if policy in scenario.policies else {policy: {}}
-    return scenario.changed(policies=listed, annotate_after_s=None)
+    return scenario.changed(policies=listed, annotate_after_s=None, title="", story="")
 
 
 def _notes(

@@ -14,7 +14,7 @@ from sched.measures import METRICS
 from sched.ranges import Axis, at, different
 from sched.scenario import Scenario
 from sched.tasks import Task, summarised
-from sched.workers import Progress, run_all
+from sched.workers import Kept, Progress, run_all
 
 Place = tuple[int, ...]
 """Where a point stands on each axis."""
@@ -73,23 +73,41 @@ def sweep(
     *,
     executor: Executor | None = None,
     progress: Progress | None = None,
+    kept: Kept | None = None,
 ) -> Sweep:
     """Run the policies at each point over these seeds; what two points have in common runs once.
 
     Raises ScenarioError for a point that the schema refuses, with its sentence.
     """
-    chosen, numbers, around = tuple(dict.fromkeys(policies)), seeds_of(scenario, seeds), tuple(axes)
-    scenarios = grid(scenario, around, chosen, seeds)
+    around = tuple(axes)
+    scenarios = grid(scenario, around, policies, seeds)
+    return swept(
+        scenario, around, scenarios, policies, seeds, executor=executor, progress=progress, kept=kept
+    )
+
+
+def swept(
+    scenario: Scenario,
+    axes: tuple[Axis, ...],
+    scenarios: Mapping[Place, Scenario],
+    policies: Sequence[str],
+    seeds: int,
+    *,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    kept: Kept | None = None,
+) -> Sweep:
+    """The same over scenarios that are made already."""
+    chosen, numbers = tuple(dict.fromkeys(policies)), seeds_of(scenario, seeds)
     wanted = {place: tasks_of(one, chosen, numbers) for place, one in scenarios.items()}
     tasks = list(dict.fromkeys(task for some in wanted.values() for task in some))
-    found: dict[Task, dict[str, Any]] = dict(
-        zip(tasks, run_all(summarised, tasks, executor, progress), strict=True)
-    )
+    answers = run_all(summarised, tasks, executor, progress, kept)
+    found: dict[Task, dict[str, Any]] = dict(zip(tasks, answers, strict=True))
     points = {
         place: made(scenarios[place], chosen, numbers, chosen[0], [found[task] for task in some])
         for place, some in wanted.items()
     }
-    return Sweep(scenario, around, chosen, numbers, points)
+    return Sweep(scenario, axes, chosen, numbers, points)
 
 
 def number_of(text: str) -> int | float:

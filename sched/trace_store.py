@@ -15,6 +15,11 @@ def use_store(place: str) -> None:
     _store = place
 
 
+def store_in_use() -> str:
+    """Where they are kept now; a process that is to read them must be told."""
+    return _store
+
+
 def _filesystem(place: str) -> tuple[Any, str]:
     from pyarrow import fs
 

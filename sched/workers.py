@@ -6,11 +6,14 @@ page stops at once when something on it is changed.
 
 import multiprocessing
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 from threading import Lock
 from typing import Any
+
+from sched.trace_store import store_in_use, use_store
 
 POLL_S = 0.05
 SMALL = 40_000
@@ -32,42 +35,60 @@ class WorkersDied(RuntimeError):
         )
 
 
+Kept = MutableMapping[Any, Any]
+"""Answers by task; each is put there as soon as it is known."""
+
+
 def run_all(
-    call: Callable[[Any], Any], tasks: Sequence[Any], executor: Executor | None, progress: Progress | None
+    call: Callable[[Any], Any],
+    tasks: Sequence[Any],
+    executor: Executor | None,
+    progress: Progress | None,
+    kept: Kept | None = None,
 ) -> list[Any]:
     """The answers to all tasks, in their order, by an executor or, without one, here one by one.
 
-    Raises WorkersDied for a process that ended, and what a task raises.
+    What is in `kept` is not asked again. Raises WorkersDied for a process that ended, and what a task raises.
     """
     tell = progress or (lambda done, total: None)
+    known: Kept = {} if kept is None else kept
+    found = {task: answer for task in tasks if (answer := known.get(task)) is not None}
+    todo = [task for task in dict.fromkeys(tasks) if task not in found]
     if executor is None:
-        found = []
-        for done, task in enumerate(tasks):
-            tell(done, len(tasks))
-            found.append(call(task))
-        tell(len(tasks), len(tasks))
-        return found
-    waiting: list[Future[Any]] = []
+        for done, task in enumerate(todo):
+            tell(done, len(todo))
+            found[task] = known[task] = call(task)
+        tell(len(todo), len(todo))
+    elif todo:
+        _in_processes(call, todo, executor, tell, found, known)
+    return [found[task] for task in tasks]
+
+
+def _in_processes(
+    call: Callable[[Any], Any],
+    todo: Sequence[Any],
+    executor: Executor,
+    tell: Progress,
+    found: Kept,
+    known: Kept,
+) -> None:
+    """Tell how far it is until all are done or one has failed."""
+    waiting: dict[Future[Any], Any] = {}
     try:
-        waiting = [executor.submit(call, task) for task in tasks]
-        _until_done(waiting, tell)
-        return [one.result() for one in waiting]
+        for task in todo:
+            waiting[executor.submit(call, task)] = task
+        rest = set(waiting)
+        while rest:
+            tell(len(todo) - len(rest), len(todo))
+            done, rest = wait(rest, timeout=POLL_S)
+            for one in done:
+                found[waiting[one]] = known[waiting[one]] = one.result()
+        tell(len(todo), len(todo))
     except BrokenProcessPool:
         raise WorkersDied from None
     finally:
         for one in waiting:
             one.cancel()
-
-
-def _until_done(waiting: Sequence[Future[Any]], tell: Progress) -> None:
-    """Tell how far it is until all are done or one has failed."""
-    rest, total = set(waiting), len(waiting)
-    while rest:
-        tell(total - len(rest), total)
-        done, rest = wait(rest, timeout=POLL_S)
-        for one in done:
-            one.result()
-    tell(total, total)
 
 
 class Workers:
@@ -76,36 +97,56 @@ class Workers:
     def __init__(self, processes: int | None = None) -> None:
         self._processes = processes or os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
+        self._greetings: list[Future[Any]] = []
         self._lock = Lock()
 
     @property
-    def are_started(self) -> bool:
+    def are_ready(self) -> bool:
         """Whether asking them costs no start."""
-        return self._pool is not None and not self._is_broken()
+        return bool(self._greetings) and not self._is_broken() and all(map(_is_answered, self._greetings))
 
     def _is_broken(self) -> bool:
         return bool(getattr(self._pool, "_broken", False))
 
     def executor(self) -> Executor:
-        """The pool, started if it is not."""
+        """The pool, started if it is not: at once, though its processes take a second or two to come up."""
         with self._lock:
             if self._pool is None or self._is_broken():
-                methods = multiprocessing.get_all_start_methods()
-                # A server with threads must not be forked: its locks would stay as they were.
-                context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-                if "forkserver" in methods:
-                    context.set_forkserver_preload(["sched.experiments"])
-                self._pool = ProcessPoolExecutor(self._processes, mp_context=context)
+                self._pool = ProcessPoolExecutor(
+                    self._processes, _context(), initializer=use_store, initargs=(store_in_use(),)
+                )
+                self._greetings = [self._pool.submit(os.getpid) for _ in range(self._processes)]
             return self._pool
 
-    def executor_for(self, requests: float) -> Executor | None:
-        """Who runs so many requests soonest: the pool, or nobody but the caller."""
-        least = TINY if self.are_started else SMALL
-        return None if self._processes == 1 or requests < least else self.executor()
+    def executor_for(self, requests: float, *, warm: bool = False) -> Executor | None:
+        """Who runs so many requests soonest: the pool, or nobody but the caller.
+
+        With `warm` the pool is started in any case, so that it is there the next time.
+        """
+        if self._processes == 1:
+            return None
+        is_worth_it = requests >= (TINY if self.are_ready else SMALL)
+        if is_worth_it or warm:
+            pool = self.executor()
+        return pool if is_worth_it else None
 
     def close(self) -> None:
         """End the processes; what they have not begun is left undone."""
         with self._lock:
             if self._pool is not None:
                 self._pool.shutdown(wait=False, cancel_futures=True)
-                self._pool = None
+            self._pool, self._greetings = None, []
+
+
+def _is_answered(one: Future[Any]) -> bool:
+    return one.done() and not one.cancelled() and one.exception() is None
+
+
+def _context() -> Any:
+    """How processes are made. A server with threads must not be forked: its locks would stay as they were."""
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    # The server of processes looks for modules where it was started only: elsewhere `sched` is another one.
+    if "forkserver" in methods and Path.cwd() == Path(__file__).resolve().parent.parent:
+        context.set_forkserver_preload(["sched.experiments"])
+    return context

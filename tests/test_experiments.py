@@ -5,6 +5,7 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from math import sqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from sched.measures import METRICS
 from sched.metrics import summary
 from sched.scenario import Scenario, preset
 from sched.tasks import Task, summarised
+from sched.trace_store import store_in_use, use_store
 from sched.workers import Workers, WorkersDied, run_all
 
 
@@ -178,12 +180,45 @@ def test_a_process_that_dies_is_said_in_words_and_replaced() -> None:
     try:
         with pytest.raises(WorkersDied, match="A worker process ended"):
             run_all(leave, [3], workers.executor(), None)
-        assert not workers.are_started
+        assert not workers.are_ready
         assert run_all(abs, [-3], workers.executor(), None) == [3]
     finally:
         workers.close()
 
 
+def test_what_is_known_is_not_computed_again_and_what_was_done_is_kept(short: Scenario) -> None:
+    kept: dict[Any, Any] = {}
+    seen: list[int] = []
+    compare(short, ["fcfs"], 2, kept=kept)
+    assert len(kept) == 2
+    found = compare(short, ["fcfs", "rescue"], 3, kept=kept, progress=lambda done, total: seen.append(total))
+    assert set(seen) == {4} and len(kept) == 6
+    assert told(found) == told(compare(short, ["fcfs", "rescue"], 3))
+
+    def stop(done: int, total: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    before = len(kept)
+    with pytest.raises(KeyboardInterrupt):
+        compare(short, ["backfill"], 5, kept=kept, progress=stop)
+    assert len(kept) == before + 2
+
+
+def test_processes_find_the_traces_that_the_server_keeps(tmp_path: Path) -> None:
+    use_store(str(tmp_path))
+    workers = Workers(1)
+    try:
+        assert run_all(_store, [0], workers.executor(), None) == [str(tmp_path)]
+    finally:
+        use_store("")
+        workers.close()
+
+
+def _store(_: int) -> str:
+    return store_in_use()
+
+
 def test_little_work_starts_no_processes() -> None:
     workers = Workers(2)
-    assert workers.executor_for(100) is None and not workers.are_started
+    assert workers.executor_for(100) is None and not workers.are_ready
