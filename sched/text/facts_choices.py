@@ -76,11 +76,12 @@ def _many(log: Log, class_name: str) -> int:
     return int((log.requests.class_index == log.requests.class_names.index(class_name)).sum())
 
 
-def head_of_queue(log: Log, at_s: float) -> str:
-    """The first in the queue that did not get in, as the engine last recorded it."""
-    told = log.refusals
-    row = int(np.searchsorted(told.at_ps, at_s * PS_PER_S, "right")) - 1
-    return log.requests.ids[int(told.request[row])]
+def head_of_queue(run: of.Run, at_s: float) -> str:
+    """Who stands first in the queue at a moment, by the rule of the policy."""
+    seen, at_ps = run.inversion.seen, at_s * PS_PER_S
+    there = np.flatnonzero((seen.waits.from_ps <= at_ps) & (at_ps < seen.waits.to_ps))
+    first = there[np.argmin(seen.place[there])]
+    return run.log.requests.ids[int(seen.waits.request[first])]
 
 
 def ageing() -> Facts:
@@ -100,7 +101,7 @@ def ageing() -> Facts:
         name,
         {"head": frozenset({name}), "passer": frozenset({newcomer}), "nobody": frozenset[str]()},
         who,
-        first=head_of_queue(log, at_s),
+        first=head_of_queue(run, at_s),
         leaver=leaver,
         ahead_s=ends - at_s,
         gives=gives,

@@ -98,6 +98,7 @@ def blocks() -> Facts:
         output=int(log.requests.output_tokens[of.place(log, holder)]),
         waited_s=at_s - of.arrival_s(log, name),
         wait_s=of.wait_s(run, name),
+        lost_tokens=int(of.run("blocks", "preemptive").log.preempted.lost_tokens.sum()),
         seats_free=log.machine.max_num_seqs - len(of.running(log, at_s)),
     )
 
