@@ -102,7 +102,9 @@ class Stage {
     if (typeof head.t === "number") this.t = this.told = head.t;
     else if (this.worst) this.t = still() ? this.worst.from + 0.62 * (this.worst.to - this.worst.from) : Math.max(0, this.worst.from - 2);
     this.window = null;
-    if (head.play && this.worst && !still()) { this.stopAt = this.worst.to; requestAnimationFrame(() => this.play(true, true)); }
+    const stop = head.stop ?? this.worst?.to;                            // a lesson says where it stops: without motion it stands there
+    if (head.play && stop !== undefined && !still()) { this.stopAt = stop; requestAnimationFrame(() => this.play(true, true)); }
+    else if (head.play && head.stop !== undefined) this.t = head.stop;
   }
 
   resize() {
