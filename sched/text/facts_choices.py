@@ -1,4 +1,4 @@
-"""What the last four lessons claim, worked out from their runs: the buffer, ageing, tenants, and no priority."""
+"""What the last four lessons claim, worked out from their runs: the buffer, ageing, tenants, no priority."""
 
 import numpy as np
 
@@ -85,7 +85,7 @@ def head_of_queue(run: of.Run, at_s: float) -> str:
 
 
 def ageing() -> Facts:
-    """A document has waited until it stands first in the queue, and somebody gives blocks back: does it start?"""
+    """A document has aged until it stands first in the queue, and blocks are given back: does it start?"""
     run, name = of.run("ageing", "aging"), "docs-1"
     log, settings = run.log, run.scenario.policies["aging"]
     came = of.arrival_s(log, name)

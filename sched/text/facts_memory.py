@@ -1,4 +1,4 @@
-"""What the first five lessons claim, worked out from their runs: batches, blocks, locks, bounds, inheritance."""
+"""What the first five lessons claim, worked out from their runs: batches, blocks, locks, inheritance."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -204,7 +204,7 @@ def _stream_length() -> int:
 def inheritance() -> Facts:
     """Everybody who holds blocks gets the urgency of the one who waits: when does that one start?"""
     plain, lifted, name = of.run("stream", "backfill"), of.run("stream", "inheritance"), "chat-1"
-    at_s, leaver, _ = crossing(lifted, name)
+    at_s, _, _ = crossing(lifted, name)
     before, after = of.start_s(plain.log, name), of.start_s(lifted.log, name)
     happened = "sooner" if after < before else "later" if after > before else "same"
     held, came = of.run("stream", "inheritance"), of.arrival_s(lifted.log, name)

@@ -1,4 +1,4 @@
-"""The runs of the lessons, and what can be read off them: who starts next, who holds what, how long they wait."""
+"""The runs of the lessons, and what can be read off them: who starts next, who holds what, who waits."""
 
 from collections.abc import Mapping
 from functools import cache

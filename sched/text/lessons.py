@@ -37,7 +37,7 @@ class Try(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A lesson: `shown` is asked about and played, `against` beside it where there is something to compare."""
+    """A lesson: `shown` is asked about and played; `against` stands beside it, where there is one."""
 
     key: str
     scenario: str
@@ -194,7 +194,7 @@ def written(name: str, value: Value) -> str:
 
 
 def parts(key: str, lang: str) -> dict[str, str]:
-    """The parts of a lesson's text by their keys, with the placeholders in them; `title` and `lead` begin it."""
+    """The parts of a lesson's text by their keys, with the placeholders in them, `title` and `lead` first."""
     title, _, rest = text(f"lesson_{key}", lang).partition("\n")
     lead, *others = rest.split("\n## ")
     found = {"title": title.removeprefix("# ").strip(), "lead": lead.strip()}

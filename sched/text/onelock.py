@@ -1,9 +1,10 @@
 """Priority scheduling of a few tasks with one lock: the operating system's inversion, as an exact schedule.
 
-One processor, whole steps of time. The most urgent task that is ready runs; a running task loses the processor
-as soon as a more urgent one is ready. Whoever needs the lock while another holds it waits for it. With
-inheritance the holder is as urgent as the most urgent of those who wait for the lock.
-Source: Sha, Rajkumar and Lehoczky, Priority inheritance protocols, IEEE Transactions on Computers 39(9), 1990.
+One processor, whole steps of time. The most urgent task that is ready runs, and a running one loses the
+processor as soon as a more urgent one is ready. Whoever needs the lock while another holds it waits for it.
+With inheritance the holder is as urgent as the most urgent of those who wait for the lock.
+Source: Sha, Rajkumar and Lehoczky, Priority inheritance protocols, IEEE Transactions on Computers 39(9),
+1990.
 """
 
 from collections.abc import Sequence
@@ -68,7 +69,8 @@ class Schedule:
 
 def schedule(tasks: Sequence[Task], *, inherits: bool = False) -> Schedule:
     """The schedule of these tasks, exact and the same every time."""
-    done, doing = dict.fromkeys((one.name for one in tasks), 0), {one.name: [] for one in tasks}
+    done = dict.fromkeys((one.name for one in tasks), 0)
+    doing: dict[str, list[tuple[int, str]]] = {one.name: [] for one in tasks}
     holder: Task | None = None
     now = 0
     while any(done[one.name] < one.work for one in tasks):
@@ -127,8 +129,8 @@ PATHFINDER = (
     Task(MEDIUM, 1, 4, ((6, False),)),
     Task(LOW, 2, 0, ((1, False), (4, True), (1, False))),
 )
-"""The three tasks of the Mars Pathfinder's resets: the bus task needs the lock that the weather task holds, and
-the radio task, which needs no lock, comes in between. Steps are steps, not the mission's milliseconds.
+"""The three tasks of the Mars Pathfinder's resets: the bus task needs the lock that the weather task holds,
+and the radio task, which needs no lock, comes in between. Steps are steps, not the mission's milliseconds.
 """
 
 
