@@ -38,7 +38,7 @@ def paragraphs(text: str) -> list[str]:
 def schema_strings() -> Iterator[str]:
     """What the controls of the page say of a scenario, its policies and the ready scenarios."""
     for row in reference():
-        yield from (row.title, row.help, row.unit, *row.choices)
+        yield from (row.title, row.help, row.unit, *(f"choice: {one}" for one in row.choices))
     for policy in known_policies().values():
         yield from (policy.title, *paragraphs(policy.help))
     for preset in presets():
