@@ -156,23 +156,27 @@ def test_an_incident_takes_the_stage_to_it(visit: Any) -> None:
     first = visit("v=1&t=1&a=backfill", reduced_motion="reduce")
     row = first.page.locator(".incidents-root tbody tr").first
     name = row.locator("th").inner_text().strip()
-    row.locator("button").click()
+    row.locator("button").first.click()
     first.until("__stage.t > 1")
     assert first.js("__stage.worlds[0].names[__stage.pinned]") == name
 
 
-def test_a_shown_incident_is_told_of_below_the_stage(visit: Any) -> None:
+def test_the_name_of_an_incident_opens_its_story_below_the_stage(visit: Any) -> None:
     first = visit("v=1&t=1&a=backfill", reduced_motion="reduce")
     assert first.page.locator(".st-key-opened").count() == 0
     row = first.page.locator(".incidents-root tbody tr").nth(2)
     name = row.locator("th").inner_text().strip()
-    row.locator("button").click()
+    row.locator("button").first.click()
+    first.until("__stage.pinned !== null && location.search.includes('focus=')")
+    first.idle()
+    assert first.page.locator(".story-root").count() == 0
+    row.locator("button.name").click()
     panel = first.page.locator(".st-key-opened")
-    panel.get_by_text("What bounds it.").wait_for(timeout=WAIT_MS)
-    assert name in panel.inner_text() and "p10 to p90" in panel.inner_text()
+    panel.get_by_text("p10 to p90").first.wait_for(timeout=WAIT_MS)
+    assert name in first.page.locator(".story-root").inner_text()
     first.idle()  # what is drawn anew would close again what was opened
-    panel.get_by_text("As it went on").click()
-    panel.locator("table").wait_for(timeout=WAIT_MS)
+    panel.get_by_text("As it went on").first.click()
+    panel.locator("table").first.wait_for(timeout=WAIT_MS)
     first.page.set_viewport_size({"width": 390, "height": 844})
     wide = "e => e.scrollWidth <= e.clientWidth + 1"
     assert panel.evaluate(wide) and first.js("document.documentElement.scrollWidth") <= 390
@@ -330,3 +334,18 @@ def test_an_uploaded_trace_is_on_the_stage_and_its_link_opens_it(visit: Any, tmp
     shown = "[__stage.t, __stage.head.titles, __stage.captions.map(c => c.textContent)]"
     assert second.js(shown) == first.js(shown)
     assert second.page.get_by_text("60 requests in 59 s").is_visible()
+
+
+def test_a_click_on_a_request_opens_its_story_and_a_time_in_it_moves_the_stage(visit: Any) -> None:
+    first = visit("v=1&t=64&a=backfill", reduced_motion="reduce")
+    chip = first.page.locator(".sideA .queue .chip").first
+    chip.click()
+    first.until("location.search.includes('focus=')")
+    first.page.wait_for_selector(".story-root section")
+    first.idle()
+    name = first.js("__stage.worlds[0].names[__stage.pinned]")
+    assert first.page.locator(".story-root h2 bdi").all_inner_texts() == [name, name]
+    assert first.js("new URLSearchParams(location.search).get('view')") == "request"
+    first.page.locator(".story-root section").first.locator(".life button").first.click()
+    listed = "__stage.worlds[0].requests.arrival[__stage.pinned]"
+    first.until(f"Math.abs(__stage.t - {listed}) < 0.02")

@@ -13,8 +13,8 @@ from typing import Any
 import streamlit as st
 
 FOLDER = Path(__file__).parent / "canvas"
-SCRIPTS = "look payload world memory lanes gantt words panel stage transport cards incidents code"
-VIEWS = ("stage", "cards", "incidents")
+SCRIPTS = "look payload world memory lanes gantt words panel stage transport cards incidents story code"
+VIEWS = ("stage", "cards", "incidents", "story")
 
 
 def _text(name: str) -> str:

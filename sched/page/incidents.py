@@ -5,6 +5,7 @@ from typing import Any
 from sched.page.cards import parts, seconds
 from sched.page.component import component
 from sched.page.controls import roles, roles_recorded
+from sched.page.language import tr
 from sched.page.results import MOST_INCIDENTS, Incident, Result, slowed
 from sched.page.state import Shown
 from sched.page.titles import title
@@ -55,7 +56,13 @@ def incidents(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incide
     if len(rows) == MOST_INCIDENTS:
         caption += f", the {MOST_INCIDENTS} worst"
     component("incidents")(
-        data={"lead": parts(_lead(now, runs, found, name)), "rows": rows, "caption": caption}, key="incidents"
+        data={
+            "lead": parts(_lead(now, runs, found, name)),
+            "rows": rows,
+            "caption": caption,
+            "tell": tr("Read its story"),
+        },
+        key="incidents",
     )
 
 

@@ -12,6 +12,7 @@ from sched.figures.queue import queue_figure
 from sched.model import PS_PER_S
 from sched.page.cards import cards, choose, unbroken
 from sched.page.incidents import incidents
+from sched.page.request import request_tab
 from sched.page.results import Incident, Result, blamed, results
 from sched.page.results import incidents as incidents_of
 from sched.page.share import share
@@ -24,7 +25,11 @@ from sched.page.trust import trust_in
 from sched.verdict import urgent_class, verdict
 from sched.words import count
 
-TAB_TITLES = {"inversions": ":material/flag: Inversions", "queue": ":material/show_chart: Queue length"}
+TAB_TITLES = {
+    "inversions": ":material/flag: Inversions",
+    "request": ":material/person_search: Request",
+    "queue": ":material/show_chart: Queue length",
+}
 
 
 def lab() -> None:
@@ -162,6 +167,8 @@ def _below(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident,
                 st.plotly_chart(
                     queue_figure(logs, strong, st.context.theme.type == "dark"), key="queue_figure"
                 )
+            elif key == "request":
+                request_tab(now, runs, found)
             else:
                 told(now, runs[now.a], found[now.a])
                 incidents(now, runs, found, name)

@@ -1,4 +1,4 @@
-"""The incident that is opened: what its request was told while it waited, and what bounds the wait."""
+"""The wait that is opened: what its request was told while it waited."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,9 +6,6 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from sched.bounds import statement
-from sched.cost import iteration_cost
-from sched.execution import execution
 from sched.external import link
 from sched.inversion import Inversion
 from sched.log import Log
@@ -24,18 +21,12 @@ from sched.sums import seconds
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """One wait of one request under a policy, seconds. `notes` are those of `sched.notes`.
-
-    `after_s` is its patience; `slower_s` of the `running_s` in the batch are due to lower requests.
-    """
+    """One wait under a policy, seconds. `notes` are those of `sched.notes`, `after_s` its patience."""
 
     request: str
     after_s: float
     waited_s: float
     notes: tuple[dict[str, Any], ...]
-    bound: str
-    running_s: float
-    slower_s: float
 
 
 def patience_ps(scenario: Scenario, log: Log, request: int) -> int:
@@ -75,20 +66,16 @@ def _opened(
     there = np.flatnonzero((waits.request == place) & (waits.from_ps <= at_ps) & (at_ps < waits.to_ps))
     if not len(there):
         return None
-    inside = execution(inversion.seen, iteration_cost(_scenario))
     return Opened(
         log.requests.ids[place],
         seconds(after_ps),
         seconds(int(waits.to_ps[there[0]]) - int(waits.from_ps[there[0]])),
         tuple(annotation(inversion, place, after_ps, rules_of(log, _scenario), at_ps)),
-        statement(log, _scenario, place, inversion.seen).text,
-        seconds(inside.running_ps[place]),
-        seconds(inside.inversion_ps[place]),
     )
 
 
-def opened(now: Shown, run: Result, found: tuple[Incident, ...]) -> Opened | None:
-    """What is known of the wait of the request in focus under A; None where none is, or it did not wait."""
+def opened(now: Shown, run: Result, key: str, found: tuple[Incident, ...]) -> Opened | None:
+    """What is known of the wait of the request in focus; None where none is, or it did not wait."""
     if now.focus is None or now.focus not in run.log.requests.ids:
         return None
     request = run.log.requests.ids.index(now.focus)
@@ -96,5 +83,5 @@ def opened(now: Shown, run: Result, found: tuple[Incident, ...]) -> Opened | Non
     at_ps = _moment(inversion, place, [one for one in found if one.request == now.focus], now.t)
     if at_ps is None:
         return None
-    one = alone(now.scenario, now.a)
-    return _opened(link(one), now.a, request, patience_ps(now.scenario, run.log, request), at_ps, one, run)
+    one = alone(now.scenario, key)
+    return _opened(link(one), key, request, patience_ps(now.scenario, run.log, request), at_ps, one, run)

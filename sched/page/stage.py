@@ -20,7 +20,10 @@ def _rested() -> None:
 
 
 def _focused() -> None:
-    show(replace(shown(), focus=st.session_state["stage"]["focus"] or None))
+    """A request was clicked: its story is opened; one that a row below led to is only shown on the stage."""
+    said = st.session_state["stage"]["focus"] or {"request": None, "opens": False}
+    now = replace(shown(), focus=said["request"] or None)
+    show(replace(now, tab="request") if said["request"] and said["opens"] else now)
 
 
 def stage(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]]) -> None:

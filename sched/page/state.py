@@ -18,7 +18,7 @@ from sched.scenario import Scenario, preset
 
 PAGES = ("lab", "compare", "tradeoffs", "learn", "about")
 """The views of the page; the first one is shown when a link does not say."""
-TABS = ("inversions", "queue")
+TABS = ("inversions", "request", "queue")
 """What may stand below the stage; the first one is open when a link does not say."""
 SEEDS = (1, 3, 9, 20)
 """Over how many seeds policies may be compared on the page."""

@@ -5,9 +5,10 @@ from typing import Any
 
 import streamlit as st
 
-from sched.page.cards import NARROW, seconds, unbroken
+from sched.page.cards import NARROW, seconds
 from sched.page.controls import MARKS, entry, roles, roles_recorded
-from sched.page.opened import Opened, opened, patience_ps
+from sched.page.language import tr, tr_count
+from sched.page.opened import opened, patience_ps
 from sched.page.results import Incident, Result
 from sched.page.state import Shown
 from sched.page.titles import plain, title
@@ -111,47 +112,47 @@ def table(notes: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join([f"| {' | '.join(HEADS)} |", f"|{rule}|", *rows])
 
 
-def sentences(found: Opened, look: Mapping[str, int]) -> list[str]:
-    """What is told of the wait, one paragraph each."""
-    if found.notes:
-        texts = [first_note(found.notes[0], look)]
-    else:
-        waited, after = seconds(found.waited_s), seconds(found.after_s)
-        texts = [f"It waited {waited} here, not longer than the {after} after which a wait is told of."]
-    texts.append(f"**What bounds it.** {unbroken(plain(found.bound))}")
-    if found.running_s:
-        running, slower = seconds(found.running_s), seconds(found.slower_s)
-        texts.append(
-            f"**Once admitted.** It was in the batch for {running}; lower requests made its iterations "
-            f"**{slower}** longer in all (execution inversion, no part of the wait)."
-        )
-    return texts
-
-
 def told(now: Shown, run: Result, found: tuple[Incident, ...]) -> None:
-    """From how long a wait on it is told of, and what was told of the wait that is opened."""
-    listed = run.log.requests
+    """From how long a wait on it is told of, and how many of the incidents are."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="told"):
         with st.container(width=250):
-            entry(("annotate_after_s",), "Tell of waits longer than, s", absent="a quarter of the goal")
+            entry(
+                ("annotate_after_s",), tr("Tell of waits longer than, s"), absent=tr("a quarter of the goal")
+            )
         st.caption(_how_many(now, run, found), width="stretch")
-    if now.focus is None or now.focus not in listed.ids:
+
+
+def noted(now: Shown, runs: Mapping[str, Result], found: Mapping[str, tuple[Incident, ...]]) -> None:
+    """What the request in focus was told while it waited, under A and under B beside it."""
+    keys = [key for key in dict.fromkeys((now.a, now.b)) if now.focus in runs[key].log.requests.ids]
+    if not keys:
         return
-    look = roles(now.scenario) or roles_recorded(listed)
-    one = listed.ids.index(now.focus)
-    mark = MARKS[look.get(listed.class_names[int(listed.class_index[one])], 1)]
-    with st.container(border=True, key="opened"):
-        st.markdown(f"**{mark} {plain(now.focus)}**, under {title(now.scenario, now.a)}")
-        known = opened(now, run, found)
-        if known is None:
-            st.markdown("It did not wait to be admitted.")
-            return
-        for text in sentences(known, look):
-            st.markdown(text)
-        if known.notes:
-            with st.expander(f"As it went on, {count(len(known.notes), 'note')}"):
-                st.markdown(table(known.notes))
-                st.caption(f"Each time is {plain(known.notes[-1]['eta_is'])}.")
+    st.markdown(f"**{tr('What it could have been told while it waited')}**")
+    with st.container(key="opened"):
+        for column, key in zip(st.columns(len(keys)), keys, strict=True):
+            with column, st.container(border=True):
+                st.markdown(f"**{'A' if key == now.a else 'B'}** {title(now.scenario, key)}")
+                _notes(now, runs[key], key, found[key])
+
+
+def _notes(now: Shown, run: Result, key: str, found: tuple[Incident, ...]) -> None:
+    known = opened(now, run, key, found)
+    if known is None:
+        st.markdown(tr("It did not wait to be admitted."))
+    elif not known.notes:
+        waited, after = seconds(known.waited_s), seconds(known.after_s)
+        st.markdown(
+            tr(
+                "It waited {waited} here, not longer than the {after} after which a wait is told of.",
+                waited=waited,
+                after=after,
+            )
+        )
+    else:
+        st.markdown(first_note(known.notes[0], roles(now.scenario) or roles_recorded(run.log.requests)))
+        with st.expander(tr_count(len(known.notes), "As it went on, {n} note", "As it went on, {n} notes")):
+            st.markdown(table(known.notes))
+            st.caption(tr("Each time is {what}.", what=plain(known.notes[-1]["eta_is"])))
 
 
 def _how_many(now: Shown, run: Result, found: tuple[Incident, ...]) -> str:

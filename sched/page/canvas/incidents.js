@@ -7,11 +7,14 @@ function incidents(api) {
   const right = new Set([2, 3, 4, 6]);
   const body = data.rows.map((row) => {
     const go = el("button", { type: "button", "aria-label": `Show ${row.request} at ${row.from_s.toFixed(2)} seconds`, title: "Show on the stage" }, icon("play", 14));
-    go.onclick = () => window.dispatchEvent(new CustomEvent("sched:goto", { detail: { t: row.from_s + 0.6 * (row.to_s - row.from_s), focus: row.request } }));
+    const show = (opens) => window.dispatchEvent(new CustomEvent("sched:goto", { detail: { t: row.from_s + 0.6 * (row.to_s - row.from_s), focus: row.request, opens } }));
+    go.onclick = () => show(false);
+    const tell = el("button", { type: "button", class: "name", title: data.tell }, classMark(row.role, 10), " ", el("bdi", {}, row.request));
+    tell.onclick = () => show(true);
     const bar = el("i", { class: "bar" });
     bar.style.width = `${(100 * row.inversion_s) / longest}%`;
     const culprits = row.culprits.flatMap(([name, role, share], k) => [k ? ", " : "", classMark(role, 9), " ", k ? name : el("b", {}, name), ` ${Math.round(100 * share)}${NARROW_NO_BREAK}%`]);
-    return el("tr", {}, el("td", {}, go), el("th", { scope: "row" }, classMark(row.role, 10), " ", row.request), el("td", { class: "r" }, row.from_s.toFixed(2) + NARROW_NO_BREAK + "s"), el("td", { class: "r" }, span(row.waited_s)),
+    return el("tr", {}, el("td", {}, go), el("th", { scope: "row" }, tell), el("td", { class: "r" }, row.from_s.toFixed(2) + NARROW_NO_BREAK + "s"), el("td", { class: "r" }, span(row.waited_s)),
       el("td", { class: "r strong" }, span(row.inversion_s)), el("td", { class: "bars" }, bar), el("td", { class: "r" }, `${Math.round(row.share * 100)}${NARROW_NO_BREAK}%`), el("td", {}, row.cause), el("td", { class: "who" }, ...culprits));
   });
   root.replaceChildren(el("p", { class: "lead" }, ...data.lead.map(([text, kind]) => (kind ? el("b", { class: kind }, text) : text))),

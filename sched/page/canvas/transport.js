@@ -108,8 +108,8 @@ Object.assign(Stage.prototype, {
     if (this.p) this.show(true);
   },
 
-  // What a person chose to look at goes into the link, like the playhead.
-  attend(request) { this.pin(request); this.api?.setStateValue?.("focus", this.pinned === null ? null : this.worlds[0].names[this.pinned]); },
+  // What a person chose to look at goes into the link, like the playhead; a click opens its story below the stage.
+  attend(request, opens = false) { this.pin(request); this.api?.setStateValue?.("focus", { request: this.pinned === null ? null : this.worlds[0].names[this.pinned], opens }); },
 
   setSpeed(speed) {
     this.speed = speed;
@@ -151,10 +151,10 @@ Object.assign(Stage.prototype, {
     this.ganttCanvas.addEventListener("pointerleave", () => this.point(null));
     this.ganttCanvas.addEventListener("wheel", (event) => this.zoom(event), { passive: false });
     this.panels.forEach((panel) => this.overPanel(panel));
-    const goto = (event) => { this.jump(event.detail.t); if (event.detail.focus) this.attend(event.detail.focus); this.root.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" }); };
+    const goto = (event) => { this.jump(event.detail.t); if (event.detail.focus) this.attend(event.detail.focus, Boolean(event.detail.opens)); this.root.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" }); };
     const sharing = (event) => { if (event.target.closest?.(".st-key-share")) this.tell(); };
     const over = new AbortController(), until = { capture: true, signal: over.signal };
-    for (const [name, act] of [["sched:goto", goto], ["pointerdown", sharing], ["keydown", sharing]]) window.addEventListener(name, act, until);
+    for (const [name, act] of [["sched:goto", goto], ["sched:focus", (event) => this.pin(event.detail)], ["pointerdown", sharing], ["keydown", sharing]]) window.addEventListener(name, act, until);
     this.unlisten = () => over.abort();
   },
 
@@ -201,7 +201,7 @@ Object.assign(Stage.prototype, {
     if (!state.up) return;
     if (state.moved) { this.settle(); return; }
     const hit = this.gantt.at(x, y, this.window);
-    if (hit !== null) this.attend(hit === this.pinned ? null : hit); else if (x > GUTTER) this.go(t);
+    if (hit !== null) this.attend(hit === this.pinned ? null : hit, true); else if (x > GUTTER) this.go(t);
   },
 
   overGantt(event) {
@@ -229,9 +229,9 @@ Object.assign(Stage.prototype, {
     for (const [canvas, of] of [[panel.memoryCanvas, inMap], [panel.laneCanvas, inLanes]]) {
       canvas.addEventListener("pointermove", (event) => this.point(of(event), null, null, panel, event));
       canvas.addEventListener("pointerleave", () => this.point(null));
-      canvas.addEventListener("click", (event) => { const r = of(event); if (r !== null) this.attend(r === this.pinned ? null : r); });
+      canvas.addEventListener("click", (event) => { const r = of(event); if (r !== null) this.attend(r === this.pinned ? null : r, true); });
     }
-    panel.chips.addEventListener("click", (event) => { const r = inA(event.target.closest?.(".chip")?._request ?? null); if (r !== null) this.attend(r === this.pinned ? null : r); });
+    panel.chips.addEventListener("click", (event) => { const r = inA(event.target.closest?.(".chip")?._request ?? null); if (r !== null) this.attend(r === this.pinned ? null : r, true); });
   },
 
   // One request under the pointer is outlined everywhere at once.
