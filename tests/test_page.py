@@ -22,7 +22,7 @@ from sched.inversion import analyse
 from sched.log import Log
 from sched.metrics import summary
 from sched.page import lab, state
-from sched.page.cards import kept, parts, seconds
+from sched.page.cards import kept, seconds
 from sched.page.component import VIEWS, script
 from sched.page.controls import roles, value_at
 from sched.page.results import MOST
@@ -304,10 +304,6 @@ def test_classes_look_by_their_urgency() -> None:
 def test_words_for_seconds_have_at_most_three_figures() -> None:
     words = [seconds(value) for value in (None, 0.0, 0.0123, 0.38, 7.61, 104.2)]
     assert words == ["–", "0\u202fs", "12\u202fms", "0.38\u202fs", "7.6\u202fs", "104\u202fs"]
-
-
-def test_a_sentence_is_cut_into_pieces_by_their_kind() -> None:
-    assert parts("a **b** **bad: c**") == [("a ", ""), ("b", "strong"), (" ", ""), ("c", "bad")]
 
 
 def test_a_link_of_the_default_is_short() -> None:
