@@ -165,7 +165,9 @@ def arrive(page: str = PAGES[0]) -> None:
         state["fault"] = sentence(error)
         if "shown" not in state:
             scenario = preset("noisy-neighbour")
-            state["shown"] = Shown(scenario, *default_pair(scenario), page=page)
+            asked = st.query_params.get("lang", "en")
+            lang = asked if asked in NAMES else "en"
+            state["shown"] = Shown(scenario, *default_pair(scenario), page=page, lang=lang)
     if first_visit and (st.context.locale or "").partition("-")[0] in NAMES:
         state["shown"] = replace(shown(), lang=(st.context.locale or "").partition("-")[0])
     start(state["shown"], play=first_visit or shown().play)
