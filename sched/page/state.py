@@ -14,6 +14,7 @@ from sched.cost import machine
 from sched.external import change, link, parse_link
 from sched.fields import ScenarioError
 from sched.language import NAMES
+from sched.page.frame import ends, short, window_of
 from sched.scenario import Scenario, preset
 
 PAGES = ("lab", "compare", "tradeoffs", "learn", "about")
@@ -32,6 +33,7 @@ FIRST_CHOICE = ("backfill", "priority", "fcfs")
 class Shown:
     """A scenario and how it is looked at; `t` is None until somebody has stopped the replay somewhere.
 
+    `window` is the time that the frame on the stage shows, in seconds, once somebody has moved it.
     What is None was not chosen. `of` is the class or tenant that a view speaks of, `vary` and `vary2` are the
     knobs of a sweep as `key=start:stop:step`.
     """
@@ -40,6 +42,7 @@ class Shown:
     a: str
     b: str
     t: float | None = None
+    window: tuple[float, float] | None = None
     focus: str | None = None
     tab: str = TABS[0]
     expert: bool = False
@@ -83,7 +86,8 @@ def query_of(shown: Shown) -> str:
         a=shown.a if shown.a != first else None,
         b=shown.b if shown.b != second else None,
         view=shown.page if shown.page != PAGES[0] else shown.tab if shown.tab != TABS[0] else None,
-        t=None if shown.t is None else f"{shown.t:.4f}".rstrip("0").rstrip("."),
+        t=None if shown.t is None else short(shown.t, 4),
+        **ends(shown.window),
         focus=shown.focus,
         expert="1" if shown.expert else None,
         play="1" if shown.play else None,
@@ -121,6 +125,7 @@ def shown_by(query: Mapping[str, list[str]], page: str = PAGES[0]) -> tuple[Show
         a,
         b,
         t=float(view["t"]) if "t" in view else None,
+        window=window_of(view),
         focus=view.get("focus"),
         tab=opened if opened in TABS else TABS[0],
         expert=_choice(view, "expert", ["0", "1"]) == "1",
@@ -177,7 +182,7 @@ def start(now: Shown, *, play: bool = False) -> None:
     """The stage begins anew, at the moment the link names or at the worst wait; else it keeps its place."""
     state = st.session_state
     number = state["arrival"]["number"] + 1 if "arrival" in state else 0
-    state["arrival"] = {"number": number, "t": now.t, "focus": now.focus, "play": play}
+    state["arrival"] = {"number": number, "t": now.t, "window": now.window, "focus": now.focus, "play": play}
 
 
 def write_address() -> None:

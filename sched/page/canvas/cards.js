@@ -19,18 +19,18 @@ function trustNode(line, basis, open, tell) {
 function strip(card, low, high) {
   const at = (s) => `${(100 * Math.log(Math.min(high, Math.max(low, s)) / low)) / Math.log(high / low)}%`;
   const node = el("div", { class: "strip", "aria-hidden": "true" }, el("i", { class: "axis" }));
-  if (card.goal_s !== null) { const tick = el("i", { class: "goal" }), label = el("span", {}, "goal"); tick.style.left = label.style.left = at(card.goal_s); label.className = card.value_s !== null && card.value_s > card.goal_s && Math.log(card.value_s / card.goal_s) < 0.22 * Math.log(high / low) ? "before" : ""; node.append(tick, label); }
+  if (card.goal_s !== null) { const tick = el("i", { class: "goal" }), label = el("span", {}, tr("goal")); tick.style.left = label.style.left = at(card.goal_s); label.className = card.value_s !== null && card.value_s > card.goal_s && Math.log(card.value_s / card.goal_s) < 0.22 * Math.log(high / low) ? "before" : ""; node.append(tick, label); }
   if (card.value_s !== null) { const dot = el("i", { class: card.met === false ? "missed" : card.met ? "met" : "plain" }); dot.style.left = at(card.value_s); node.append(dot); }
   return node;
 }
 
 function cardNode(card, axis, choose) {
   const buttons = SIDES.map((side) => {
-    const one = el("button", { type: "button", "aria-pressed": String(card.side === side), "aria-label": `Show ${card.title} as ${side}`, title: `Show as ${side}` }, side);
+    const one = el("button", { type: "button", "aria-pressed": String(card.side === side), "aria-label": tr("Show {title} as {side}", { title: card.title, side }), title: tr("Show as {side}", { side }) }, side);
     one.onclick = () => choose(card.key, side);
     return one;
   });
-  const goal = card.met === null ? null : el("span", { class: card.met ? "good" : "bad" }, icon(card.met ? "met" : "missed", 16), `${card.met ? "meets" : "misses"} ${card.goal}`);
+  const goal = card.met === null ? null : el("span", { class: card.met ? "good" : "bad" }, icon(card.met ? "met" : "missed", 16), card.met ? tr("meets {goal}", card) : tr("misses {goal}", card));
   const node = el("article", { class: `card${card.side ? " chosen" : ""}`, "aria-label": card.words, tabindex: "0", title: card.help },
     el("header", {}, el("h3", { title: card.title }, card.title), el("span", { class: "ab" }, ...buttons)),
     el("div", { class: "value" }, el("b", {}, card.value), goal), strip(card, ...axis),
@@ -44,7 +44,7 @@ function cards(api) {
   for (const name of ["bg", "surface", "line", "ink", "ink2", "ink3", "accent", "urgent", "culprit", "good"]) root.style.setProperty("--" + name, p[name]);
   const values = data.cards.flatMap((card) => [card.value_s, card.goal_s]).filter((s) => s !== null && s > 0);
   const axis = values.length ? [Math.min(...values) / 1.8, Math.max(...values) * 1.5] : [0.1, 10];
-  const row = el("div", { class: `cards${data.cards.length > 4 ? " many" : ""}`, role: "group", "aria-label": "Policies" }, ...data.cards.map((card) => cardNode(card, axis, (key, side) => setTriggerValue("choose", { key, side }))));
+  const row = el("div", { class: `cards${data.cards.length > 4 ? " many" : ""}`, role: "group", "aria-label": tr("Policies") }, ...data.cards.map((card) => cardNode(card, axis, (key, side) => setTriggerValue("choose", { key, side }))));
   const before = root.querySelector(".cards"), left = before?.scrollLeft ?? 0;
   root.replaceChildren(verdictNode(data.verdict), trustNode(data.trust, data.basis, root.querySelector(".trust")?.open, () => setTriggerValue("about", true)), row);
   if (root._pick) window.removeEventListener("sched:card", root._pick);

@@ -11,6 +11,7 @@ function dressed(name) {
       style.textContent = STYLES[name];
       parent.append(style);
     }
+    if (api.data?.lang) setLanguage(api.data.lang);
     return VIEWS[name](api);
   };
 }
