@@ -388,7 +388,7 @@ def test_names_of_classes_and_tenants_are_labels_word_for_word(monkeypatch: Any)
     monkeypatch.setattr(lab, "results", lambda _: {})
     page = opened(v="9")
     labels = [one.label for one in page.slider]
-    assert sum(plain(name) in label for label in labels) == 2 and not any("![" in one for one in labels)
+    assert sum(plain(name) in label for label in labels) == 3 and not any("![" in one for one in labels)
 
 
 def test_throughput_is_said_with_as_many_digits_as_matter() -> None:

@@ -113,6 +113,24 @@ def choose(side: str, key: str) -> None:
         show(replace(now, b=key, a=now.b if key == now.a else now.a))
 
 
+def hint() -> dict[str, Any] | None:
+    """Three steps for a newcomer, until something is changed; the browser remembers who has read them."""
+    state = st.session_state
+    if not state.get("newcomer") or state.get("changed"):
+        return None
+    steps = [
+        tr(
+            "**This is** one engine that serves a model. A square is a block of its memory, its colour who "
+            "holds it."
+        ),
+        tr(
+            "**Watch** the pink: urgent requests waiting for what less urgent ones hold, under A and under B."
+        ),
+        tr("**Try** a slider, the card of another policy, or a click on any request for its story."),
+    ]
+    return {"steps": steps, "name": tr("For newcomers"), "read": tr("Got it")}
+
+
 def cards(
     now: Shown, runs: dict[str, Result], name: str, sentence: list[tuple[str, str]], told: Trust
 ) -> None:
@@ -125,6 +143,7 @@ def cards(
             "trust": unbroken(f"{told.line} {meaning}"),
             "basis": basis(told),
             "cards": rows,
+            "hint": hint(),
         },
         key="cards",
         on_choose_change=_chosen,

@@ -123,7 +123,6 @@ def _data(name: str, sides: list[dict[str, Any]]) -> dict[str, Any]:
         "again": tr("The same requests played again with one change. Not to be added to the blame."),
         "life": tr("Its life"),
         "heads": [tr("request"), tr("what it did"), tr("short of"), tr("time"), tr("share")],
-        "events": [tr("at"), tr("event"), tr("what happened")],
         "goto": tr("Show on the stage"),
     }
     return {"request": name, "picked": st.session_state.get("picked", 0), "words": words, "sides": sides}

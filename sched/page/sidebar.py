@@ -10,13 +10,15 @@ from sched.model import UNLIMITED_BLOCKS
 from sched.page.cards import choose
 from sched.page.controls import MARKS, changed, entry, nice, roles, slider
 from sched.page.expert import expert
+from sched.page.gallery import gallery, open_scenario
 from sched.page.language import tr
+from sched.page.promise import goal
 from sched.page.replay import recorded_tenants, replay
-from sched.page.state import Shown, set_values, show, shown, start, with_scenario
+from sched.page.state import Shown, set_values, show, shown
 from sched.page.suggested import suggested
 from sched.page.titles import name_of, plain, scenario_story
 from sched.plain import join_path
-from sched.scenario import Scenario, known_policies, preset, presets
+from sched.scenario import Scenario, known_policies, presets
 from sched.sources import Traffic
 
 
@@ -27,6 +29,7 @@ def sidebar() -> None:
     st.session_state["drawn"] = set()
     with st.sidebar:
         _scenario_choice(scenario)
+        gallery()
         replay(scenario)
         _mode(now)
         with st.expander(tr("Traffic"), expanded=True, icon=":material/bolt:"):
@@ -35,6 +38,9 @@ def sidebar() -> None:
             _rescue(scenario)
         with st.expander(tr("Engine"), expanded=True, icon=":material/memory:"):
             _engine(scenario)
+        if scenario.traffic:
+            with st.expander(tr("Goal"), expanded=True, icon=":material/flag:"):
+                goal(scenario)
         with st.expander(tr("Ageing and weights"), expanded=True, icon=":material/balance:"):
             _ageing_and_weights(scenario)
         with st.expander(tr("Policies compared"), expanded=True, icon=":material/rule:"):
@@ -45,9 +51,7 @@ def sidebar() -> None:
 
 
 def _scenario_chosen() -> None:
-    now, chosen = shown(), preset(st.session_state["scenario"])
-    show(with_scenario(Shown(chosen, "", "", expert=now.expert, tab=now.tab), chosen))
-    start(shown())
+    open_scenario(st.session_state["scenario"])
 
 
 def _scenario_choice(scenario: Scenario) -> None:

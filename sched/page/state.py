@@ -163,7 +163,7 @@ def arrive(page: str = PAGES[0]) -> None:
         return
     state["query"] = query
     state["fault"], state["notes"] = None, []
-    first_visit = "shown" not in state and not query
+    first_visit = state["newcomer"] = "shown" not in state and not query
     try:
         state["shown"], state["notes"] = shown_by(query, page)
     except ScenarioError as error:

@@ -39,6 +39,21 @@ function cardNode(card, axis, choose) {
   return node;
 }
 
+const HINT_READ = "sched.hint.read";
+
+// Some browsers refuse to remember anything; then the steps come again on the next visit.
+function remembered(value) {
+  try { return value ? localStorage.setItem(HINT_READ, value) : localStorage.getItem(HINT_READ); } catch { return null; }
+}
+
+function hintNode(hint) {
+  if (!hint || remembered()) return "";
+  const read = el("button", { type: "button", class: "read" }, hint.read);
+  const node = el("div", { class: "hint", role: "note", "aria-label": hint.name }, el("ol", {}, ...hint.steps.map((text) => el("li", {}, ...text.split("**").map((part, k) => (k % 2 ? el("b", {}, part) : part))))), read);
+  read.onclick = () => { remembered("yes"); node.remove(); };
+  return node;
+}
+
 function cards(api) {
   const { parentElement, data, setTriggerValue } = api, root = parentElement.querySelector(".cards-root"), p = lookOf(root);
   for (const name of ["bg", "surface", "line", "ink", "ink2", "ink3", "accent", "urgent", "culprit", "good"]) root.style.setProperty("--" + name, p[name]);
@@ -46,7 +61,7 @@ function cards(api) {
   const axis = values.length ? [Math.min(...values) / 1.8, Math.max(...values) * 1.5] : [0.1, 10];
   const row = el("div", { class: `cards${data.cards.length > 4 ? " many" : ""}`, role: "group", "aria-label": tr("Policies") }, ...data.cards.map((card) => cardNode(card, axis, (key, side) => setTriggerValue("choose", { key, side }))));
   const before = root.querySelector(".cards"), left = before?.scrollLeft ?? 0;
-  root.replaceChildren(verdictNode(data.verdict), trustNode(data.trust, data.basis, root.querySelector(".trust")?.open, () => setTriggerValue("about", true)), row);
+  root.replaceChildren(hintNode(data.hint), verdictNode(data.verdict), trustNode(data.trust, data.basis, root.querySelector(".trust")?.open, () => setTriggerValue("about", true)), row);
   if (root._pick) window.removeEventListener("sched:card", root._pick);
   root._pick = ({ detail: { place, side } }) => { if (data.cards[place]) setTriggerValue("choose", { key: data.cards[place].key, side }); };
   window.addEventListener("sched:card", root._pick);
