@@ -190,7 +190,8 @@ def entry(
     if knob.type == "true or false":
         st.toggle(title, **common)
     elif choices or knob.type == "choice":
-        st.selectbox(title, choices or knob.choices, format_func=choice, **common)
+        words = {one: choice(one) for one in choices or knob.choices}
+        st.selectbox(title, list(words), format_func=lambda one: words.get(one, one), **common)
     elif knob.type == "text":
         st.text_input(title, **common)
     elif knob.type in ("list", "table"):

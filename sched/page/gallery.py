@@ -40,7 +40,7 @@ def _picture(name: str, is_dark: bool) -> str:
 
 
 def beginning(story: str) -> str:
-    """The first sentences of a story: one, or as many as make sixty characters; a Chinese one counts twice."""
+    """The first sentences of a story: one, or as many as make sixty characters (Chinese count twice)."""
     found = ""
     for one in re.split(r"(?<=[.?] )|(?<=[。？])", " ".join(story.split())):
         found += one

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
@@ -123,10 +122,6 @@ def placed(now: Shown, runs: dict[str, Result]) -> Shown:
     return kept
 
 
-def _option(now: Shown, side: str, key: str) -> str:
-    return f"{side}\u2002{title(now.scenario, key)}"
-
-
 def _pick(side: str) -> None:
     choose(side, st.session_state[f"pick_{side}"])
 
@@ -137,6 +132,7 @@ def _heading(now: Shown) -> None:
     about = f" :gray[{tr('{said}.', said=story)}]" if story else ""
     with st.container(horizontal=True, vertical_alignment="center", key="heading"):
         st.markdown(f"**{plain(scenario_title(now.scenario))}**{about}", width="stretch")
+        names = {key: title(now.scenario, key) for key in now.scenario.policies}
         sides = [("A", now.a, ""), ("B", now.b, tr("against"))]
         for side, key, before in sides[: len(now.scenario.policies)]:
             if before:
@@ -146,7 +142,7 @@ def _heading(now: Shown) -> None:
                 side,
                 list(now.scenario.policies),
                 key=f"pick_{side}",
-                format_func=partial(_option, now, side),
+                format_func={key: f"{side}\u2002{name}" for key, name in names.items()}.__getitem__,
                 label_visibility="collapsed",
                 width=212,
                 on_change=_pick,

@@ -81,7 +81,7 @@ def _mode(now: Shown) -> None:
         tr("Controls"),
         ["Simple", "Expert"],
         key="mode",
-        format_func=tr,
+        format_func={mode: tr(mode) for mode in ("Simple", "Expert")}.__getitem__,
         required=True,
         label_visibility="collapsed",
         width="stretch",
@@ -228,7 +228,7 @@ def _policies(scenario: Scenario) -> None:
         tr("Policies compared"),
         list(known_policies()),
         key="policies",
-        format_func=name_of,
+        format_func={key: name_of(key) for key in known_policies()}.__getitem__,
         label_visibility="collapsed",
         on_change=_policies_chosen,
     )
