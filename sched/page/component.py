@@ -18,9 +18,9 @@ from sched.page.state import shown
 FOLDER = Path(__file__).parent / "canvas"
 SCRIPTS = (
     "look payload world blocks queue memory lanes gantt ganttmarks words panel stage brush help tables "
-    "transport cards incidents story gallery code"
+    "transport cards incidents story gallery compare code"
 )
-VIEWS = ("stage", "cards", "incidents", "story", "gallery")
+VIEWS = ("stage", "cards", "incidents", "story", "gallery", "compare")
 
 
 def _text(name: str) -> str:

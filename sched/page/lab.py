@@ -38,7 +38,7 @@ def lab() -> None:
     """The whole view, top to bottom."""
     sidebar()
     now = shown()
-    _messages()
+    messages()
     _heading(now)
     try:
         runs = results(now.scenario)
@@ -80,7 +80,7 @@ def several_engines(run: Result) -> str:
     )
 
 
-def _messages() -> None:
+def messages() -> None:
     """A link that was not understood, a value that was refused, and warnings about the scenario: in words."""
     state = st.session_state
     if state["fault"]:

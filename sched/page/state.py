@@ -23,7 +23,7 @@ TABS = ("inversions", "request", "queue")
 """What may stand below the stage; the first one is open when a link does not say."""
 SEEDS = (1, 3, 9, 20)
 """Over how many seeds policies may be compared on the page."""
-SETTINGS = ("baseline", "of", "chart", "sort", "vary", "vary2", "goal", "lesson", "part")
+SETTINGS = ("baseline", "of", "metric", "chart", "sort", "vary", "vary2", "goal", "lesson", "part")
 """What a view may be told in its own words; it refuses in words what it does not know."""
 FIRST_CHOICE = ("backfill", "priority", "fcfs")
 """Shown as A when nobody chose: the first of these that is compared."""
@@ -52,6 +52,7 @@ class Shown:
     seeds: int | None = None
     baseline: str | None = None
     of: str | None = None
+    metric: str | None = None
     chart: str | None = None
     sort: str | None = None
     vary: str | None = None
@@ -208,8 +209,7 @@ def leave() -> dict[str, list[str]]:
     """Another view is opened: its address, which is then no arrival."""
     state = st.session_state
     state["page"] = shown().page
-    state["query"] = _as_query(shown())
-    query: dict[str, list[str]] = state["query"]
+    state["query"] = query = _as_query(shown())
     return query
 
 
