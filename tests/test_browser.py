@@ -147,6 +147,11 @@ def test_a_phone_shows_one_side_at_a_time_with_large_targets(visit: Any) -> None
     assert phone.js("document.documentElement.scrollWidth") <= 390
 
 
+def test_the_document_says_in_which_language_it_is(visit: Any) -> None:
+    for query, code in (("v=1&t=30", "en"), ("v=1&t=30&lang=zh", "zh-Hans")):
+        visit(query, reduced_motion="reduce").until(f"document.documentElement.lang === '{code}'")
+
+
 def test_the_canvas_takes_the_colours_of_the_dark_page(visit: Any) -> None:
     dark = visit("v=1&t=30", color_scheme="dark", reduced_motion="reduce")
     assert dark.js("__stage.p.dark") and dark.js("__stage.p.urgent") == "#5C97F7"

@@ -91,3 +91,14 @@ def complete_address(number: int, query: str) -> None:
     """Make the address of this entry of the history say `query`, once for each number."""
     with st.container(key="address"):
         _address()(data={"query": query, "number": number}, key="sched_address")
+
+
+@cache
+def _declared() -> Callable[..., Any]:
+    return st.components.v2.component("sched_language", html="<i hidden>\n</i>", js=_text("language.js"))
+
+
+def declare_language() -> None:
+    """Make the document say in which language it is."""
+    with st.container(key="declared"):
+        _declared()(data={"lang": shown().lang}, key="sched_language")

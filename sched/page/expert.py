@@ -5,6 +5,7 @@ import streamlit as st
 from sched.cost import hardware
 from sched.external import reference
 from sched.page.controls import MARKS, entry
+from sched.page.knob_words import with_unit
 from sched.page.language import tr
 from sched.page.titles import name_of, plain
 from sched.scenario import Scenario, known_policies
@@ -61,4 +62,4 @@ def _titled(name: str, title: str, unit: str) -> str:
     words, part = tr(title), name.partition(".")[0]
     if part in PARTS:
         words = tr(PARTS[part], title=uncapital(words))
-    return tr("{title}, {unit}", title=words, unit=tr(unit)) if unit else words
+    return with_unit(words, tr(unit))

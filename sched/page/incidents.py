@@ -20,7 +20,7 @@ def _lead(
 ) -> list[Run]:
     """What the inversions cost the class in all, and how much of it the worst one made."""
     total, other = (runs[key].summary["classes"][name]["inversion_s"] or 0.0 for key in (now.a, now.b))
-    capital = name[:1].upper() + name[1:]
+    capital = name[:1].upper() + name[1:] if say().code == "en" else name
     mine = [one for one in found[now.a] if one.class_name == name]
     lines = [_lost(capital, total, mine)]
     if now.a != now.b:

@@ -1,5 +1,7 @@
 """What a control says of the value it sets: title, unit, bounds and choices, in the session's language."""
 
+import re
+
 from sched.knobs import Knob
 from sched.page.language import say, tr
 from sched.sentences import number_text
@@ -7,9 +9,15 @@ from sched.sentences import number_text
 
 def titled(knob: Knob) -> str:
     """The title with the unit, where the title does not say it already."""
-    if not knob.unit or knob.unit.startswith("of ") or knob.unit.lower() in knob.title.lower():
-        return tr(knob.title)
-    return tr("{title}, {unit}", title=tr(knob.title), unit=tr(knob.unit))
+    return with_unit(tr(knob.title), "" if knob.unit.startswith("of ") else tr(knob.unit))
+
+
+def with_unit(title: str, unit: str) -> str:
+    """A title and its unit, unless a word of the title says it."""
+    edge = r"(?![A-Za-z])" if unit.isascii() else ""
+    if not unit or re.search(rf"{edge and '(?<![A-Za-z])'}{re.escape(unit)}{edge}", title, re.IGNORECASE):
+        return title
+    return tr("{title}, {unit}", title=title, unit=unit)
 
 
 def bounds(knob: Knob) -> str:
