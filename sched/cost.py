@@ -105,6 +105,11 @@ class IterationCost:
             + self._decode_extra_ps * decodes
         )
 
+    def coefficients(self) -> dict[str, float]:
+        """What each part costs by its name, in picoseconds; `expert_share` is a share."""
+        memos = ("_new_tokens", "decode_ps")
+        return {name.lstrip("_"): getattr(self, name) for name in self.__slots__ if name not in memos}
+
     def _new_tokens_ps(self, tokens: int) -> int:
         """What depends on the number of new tokens alone."""
         unread = power(1.0 - self._expert_share, tokens) if self._expert_share else 0.0

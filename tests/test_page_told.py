@@ -200,17 +200,7 @@ def test_every_kind_of_run_can_be_asked(policy: str) -> None:
 
 
 def about(part: str = "") -> AppTest:
-    def view() -> None:
-        from sched.page.about import about as draw
-
-        draw()
-
-    page = AppTest.from_function(view, default_timeout=60)
-    if part:
-        from sched.page.about import PARTS
-
-        page.session_state["about_part"] = PARTS[part]
-    return page.run()
+    return opened(v="1", view="about", **({"part": part} if part else {}))
 
 
 @pytest.fixture(scope="module")
@@ -245,13 +235,6 @@ def test_about_shows_every_published_row_and_hides_no_failure() -> None:
     said = "\n".join(texts(page))
     assert all(plain(row["why"]) in said or "; " in row["why"] for row in rows)
     assert "python -m sched papers --write" in said and f"{len(failed)} not reproduced" in said
-
-
-def test_only_the_open_part_of_about_is_built_and_each_can_be_opened() -> None:
-    page = about()
-    assert not page.exception and not page.dataframe
-    assert any("Reading the stage" in text for text in texts(page))
-    assert not about("policies").exception
 
 
 def test_figures_that_were_not_made_and_those_that_fail_are_said() -> None:

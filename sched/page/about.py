@@ -1,56 +1,113 @@
-"""About the model: the words and the picture, every policy, and what the model was checked against."""
+"""About the model: what is simulated, what is not, and why to believe it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from platform import python_version
 
 import streamlit as st
 
+from sched.page.agreement import agreement
 from sched.page.anchors import anchors
+from sched.page.equations import equations
+from sched.page.glossary import glossary_part
+from sched.page.hardware import hardware_part
+from sched.page.language import say, tr
 from sched.page.published import published
+from sched.page.state import show, shown
 from sched.page.titles import plain
-from sched.scenario import known_policies
+from sched.scenario import SCHEMA, known_policies
 from sched.text import text
+from sched.version import MODEL, VERSION, citation
 
-PARTS = {
-    "reading": ":material/menu_book: The model",
-    "policies": ":material/rule: Policies",
-    "theory": ":material/function: Checked by theory",
-    "published": ":material/article: Published results",
-}
+LIBRARIES = ("streamlit", "numpy", "simpy", "pydantic", "plotly", "scipy", "pandas", "pyarrow")
 
 
-WHAT = """
-Sched Lab simulates one LLM serving engine, iteration by iteration, under several schedulers on the same
-requests. In its modes `fcfs` and `priority` it takes the very decisions of vLLM's scheduler; the times of
-iterations come from published measurements.
-"""
+def parts() -> dict[str, tuple[str, Callable[[], None]]]:
+    """Every part by its name in the link: the title of its tab, and what draws it."""
+    found = {
+        "model": ("functions", tr("The model"), equations),
+        "limits": ("checklist", tr("Modelled, and not"), _limits),
+        "vllm": ("difference", tr("The real scheduler"), agreement),
+        "theory": ("function", tr("Checked by theory"), anchors),
+        "published": ("article", tr("Published results"), published),
+        "hardware": ("memory", tr("Hardware"), hardware_part),
+        "policies": ("rule", tr("Policies"), _policies),
+        "words": ("menu_book", tr("Words"), glossary_part),
+        "version": ("info", tr("Version"), _version),
+    }
+    return {key: (f":material/{icon}: {title}", draw) for key, (icon, title, draw) in found.items()}
+
+
+def _opened() -> None:
+    label = st.session_state["about_part"]
+    found = next((key for key, (title, _) in parts().items() if title == label), None)
+    show(replace(shown(), part=None if found == next(iter(parts())) else found))
 
 
 def about() -> None:
-    """What is simulated, how to read it, and why to believe it. Only the open tab is built."""
+    """The whole view. Only the open part is built."""
+    known, now = parts(), shown()
     with st.container(key="about"):
-        st.markdown("## About the model")
-        st.markdown(WHAT)
-        tabs = st.tabs(list(PARTS.values()), key="about_part", on_change="rerun")
-        draw = (_reading, _policies, anchors, published)
-        for tab, part in zip(tabs, draw, strict=True):
-            if tab.open:
+        st.markdown(f"## {tr('About the model')}")
+        if now.part is not None and now.part not in known:
+            said = tr("part = {part}: must be one of {known}.", part=now.part, known=", ".join(known))
+            st.info(plain(said), icon=":material/info:")
+        chosen = now.part if now.part in known else next(iter(known))
+        st.session_state["about_part"] = known[chosen][0]
+        titles = [title for title, _ in known.values()]
+        tabs = st.tabs(titles, key="about_part", on_change=_opened)
+        for key, tab in zip(known, tabs, strict=True):
+            if key == chosen:
                 with tab:
-                    part()
+                    known[key][1]()
 
 
-def _reading() -> None:
-    left, right = st.columns(2, gap="large")
-    with left:
-        st.markdown("### Reading the stage")
-        st.markdown(text("reading", "en"))
-    with right:
-        st.markdown("### Words")
-        st.markdown(text("glossary", "en"))
+def _limits() -> None:
+    """Honest lists of what is modelled and what is not."""
+    st.markdown(text("limits", say().code))
 
 
 def _policies() -> None:
     """Every policy in its own words, with its settings."""
-    st.markdown("Each policy in its own words: whom it helps, whom it hurts, and what can be set.")
+    st.markdown(tr("Each policy in its own words: whom it helps, whom it hurts, and what can be set."))
     for entry in known_policies().values():
-        with st.expander(f"{plain(entry.title)} (`{entry.key}`)"):
-            st.markdown("\n\n".join(" ".join(part.split()) for part in entry.help.split("\n\n")))
+        with st.expander(f"{plain(tr(entry.title))} (`{entry.key}`)"):
+            st.markdown("\n\n".join(" ".join(part.split()) for part in tr(entry.help).split("\n\n")))
             for setting in entry.settings:
-                st.markdown(f"- **{setting.title}** (`{entry.key}.{setting.name}`): {setting.help}")
+                st.markdown(f"- **{tr(setting.title)}** (`{entry.key}.{setting.name}`): {tr(setting.help)}")
+
+
+def libraries() -> dict[str, str]:
+    """The versions of what the program is made of; without those that are not installed."""
+    found = {"Python": python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _version() -> None:
+    """Which version this is, and how to name it in a text."""
+    scenario = shown().scenario
+    lines = {
+        tr("Sched Lab"): VERSION,
+        tr("Revision of the model"): str(MODEL),
+        tr("Version of the scenario's schema"): str(SCHEMA),
+        tr("Scenario shown"): plain(scenario.link_base),
+        **libraries(),
+    }
+    st.markdown(
+        "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in lines.items())])
+    )
+    st.markdown(f"### {tr('How to cite')}")
+    st.markdown(
+        tr(
+            "A link holds everything that changes a result: the scenario with its revision, every change, "
+            "the seed. With the version below, a reader can compute the same figures, to the picosecond, "
+            "on any machine."
+        )
+    )
+    st.code(citation(), language=None, wrap_lines=True)

@@ -5,8 +5,8 @@ from typing import Any
 
 import streamlit as st
 
+from sched.page.language import tr, tr_count
 from sched.page.titles import plain
-from sched.words import count
 
 SIGNS = {"reproduced": "✓ reproduced", "not reproduced": "✗ not reproduced", "not run": "– not run"}
 ORDER = ("not reproduced", "reproduced", "not run")
@@ -45,26 +45,27 @@ def failures(rows: Sequence[dict[str, Any]]) -> str:
 def tally(rows: Sequence[dict[str, Any]]) -> str:
     """How many rows there are of each verdict, those that did not come out first."""
     found = [row["verdict"] for row in rows]
-    parts = [f"{found.count(one):,} {one}" for one in ORDER if one in found]
-    return f"**{count(len(rows), 'published result')}: {', '.join(parts)}.**"
+    parts = [f"{found.count(one):,} {tr(one)}" for one in ORDER if one in found]
+    many = tr_count(len(rows), "{n} published result", "{n} published results")
+    return tr("**{many}: {verdicts}.**", many=many, verdicts=tr(", ").join(parts))
 
 
 def table(rows: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
     """One line a row, as columns."""
-    found = {"Verdict": [SIGNS[row["verdict"]] for row in rows]}
+    found = {tr("Verdict"): [tr(SIGNS[row["verdict"]]) for row in rows]}
     named = {"source": "Source", "setting": "Setting", "published": "Published", "ours": "Ours", "why": "Why"}
-    return found | {title: [shortened(row[name]) for row in rows] for name, title in named.items()}
+    return found | {tr(title): [shortened(row[name]) for row in rows] for name, title in named.items()}
 
 
 def shortened(text: str) -> str:
     """What fits in a cell: of many figures the first, and how many more there are."""
     first, rest = text.split("; ")[:MOST], text.split("; ")[MOST:]
-    return "; ".join(first) + (f"; and {len(rest)} more below" if rest else "") or "–"
+    return "; ".join(first) + (tr("; and {n} more below", n=len(rest)) if rest else "") or "–"
 
 
 def lines(row: dict[str, Any]) -> str:
     """One row in words."""
-    return "\n".join(f"- **{title}** {listed(row[name])}" for name, title in PARTS.items() if row[name])
+    return "\n".join(f"- **{tr(title)}** {listed(row[name])}" for name, title in PARTS.items() if row[name])
 
 
 def listed(text: str) -> str:
@@ -78,9 +79,9 @@ def listed(text: str) -> str:
 def published() -> None:
     """The table, and each row in words; those that did not come out stand open."""
     rows = _rows()
-    st.markdown(f"{tally(rows)} {HOW}")
+    st.markdown(f"{tally(rows)} {tr(HOW)}")
     if missed := failures(rows):
-        st.markdown(f"**Not reproduced**\n{missed}")
+        st.markdown(f"**{tr('Not reproduced')}**\n{missed}")
     widths = {"Source": 230, "Setting": 260, "Published": 260, "Ours": 300, "Why": 320}
     st.dataframe(
         table(rows),
@@ -89,13 +90,15 @@ def published() -> None:
         height="content",
         row_height=84,
         column_config={
-            "Verdict": st.column_config.TextColumn(width=130, pinned=True),
-            **{name: st.column_config.TextColumn(width=width) for name, width in widths.items()},
+            tr("Verdict"): st.column_config.TextColumn(width=130, pinned=True),
+            **{tr(name): st.column_config.TextColumn(width=width) for name, width in widths.items()},
         },
     )
-    st.markdown("#### Each result in words")
+    st.markdown(f"#### {tr('Each result in words')}")
     for row in rows:
         failed = row["verdict"] == "not reproduced"
         who = row["source"].partition(",")[0]
-        with st.expander(f"{SIGNS[row['verdict']]}. {plain(who)}: {plain(row['setting'])}", expanded=failed):
+        with st.expander(
+            f"{tr(SIGNS[row['verdict']])}. {plain(who)}: {plain(row['setting'])}", expanded=failed
+        ):
             st.markdown(lines(row))
