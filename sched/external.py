@@ -26,6 +26,7 @@ VIEW = {
     "seeds": "over how many seeds policies are compared",
     "baseline": "the policy that the others are compared with",
     "of": "the class that the charts speak of",
+    "metric": "the figure that is compared, as ttft.p99",
     "chart": "the chart that is open",
     "sort": "the column by which a table is sorted",
     "vary": "the first knob of a sweep, key=start:stop:step",

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 NAMES = {"en": "English", "zh": "简体中文"}
@@ -26,7 +27,9 @@ class Language:
     def __call__(self, template: str, /, **values: Any) -> str:
         """The sentence with its values: "{name} waits {span}". Values are put in as they are."""
         found = self._found(template)
-        return found.format(**values) if values else found
+        if not values:
+            return found
+        return found.format(**values) if self.code == "en" else filled(found, values)
 
     def count(self, number: int, one: str, many: str, /, **values: Any) -> str:
         """A sentence about `n` things: "{n} block" or "{n} blocks". A language with one form has `many`."""
@@ -41,6 +44,38 @@ class Language:
             self.missing.add(template)
             return template
         return found
+
+
+def filled(template: str, values: Mapping[str, Any]) -> str:
+    """The template with its values, with a space where Chinese meets another script and none within it."""
+    text = ""
+    for literal, name, _, _ in Formatter().parse(template):
+        for part in (literal, "" if name is None else str(values[name])):
+            before, after = met(text, part)
+            text = before + after
+    return text
+
+
+def met(before: str, after: str) -> tuple[str, str]:
+    """Two pieces of a sentence as they stand side by side."""
+    if not before or not after:
+        return before, after
+    left, right = before[-1], after[0]
+    if (_is_chinese(left) and _is_word(right)) or (_is_word(left) and _is_chinese(right)):
+        return before, f" {after}"
+    if left == " " and _is_chinese(right) and _is_chinese(before[-2:-1]):
+        return before[:-1], after
+    if right == " " and _is_chinese(left) and _is_chinese(after[1:2]):
+        return before, after[1:]
+    return before, after
+
+
+def _is_chinese(letter: str) -> bool:
+    return "\u4e00" <= letter <= "\u9fff"
+
+
+def _is_word(letter: str) -> bool:
+    return letter.isascii() and letter.isalnum()
 
 
 ENGLISH = Language("en")

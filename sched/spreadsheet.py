@@ -5,7 +5,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 """What a spreadsheet takes for the beginning of something to compute. Source: OWASP, CSV injection."""
 
 

@@ -38,8 +38,12 @@ def summarised(task: Task) -> dict[str, Any]:
     log = simulate(scenario, task.policy)
     inversion = analyse(log)
     found = summary(log, scenario, inversion, with_blame=False)
-    found["preemption_waste"] = repeated(log)
-    found["lowest_class"] = _lowest_class(log)
+    return found | further(log, scenario, inversion)
+
+
+def further(log: Log, scenario: Scenario, inversion: Inversion) -> dict[str, Any]:
+    """What `summarised` says of a run beside its summary."""
+    found: dict[str, Any] = {"preemption_waste": repeated(log), "lowest_class": _lowest_class(log)}
     if not isinstance(inversion, JoinedInversion):
         _of_one_engine(found, log, scenario, inversion)
     return found

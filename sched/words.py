@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from string import Formatter
 from typing import NamedTuple
 
-from sched.language import ENGLISH, Language
+from sched.language import ENGLISH, Language, met
 
 DEEDS = {"direct_s": "was there first", "growth_s": "kept growing", "bypass_s": "was admitted past it"}
 """What a culprit did, by kind of blame."""
@@ -53,16 +53,21 @@ def marked(template: str, say: Language = ENGLISH, /, **values: str | Sequence[R
             value = values[name] if name else ""
             inside = [Run(value, tone)] if isinstance(value, str) else value
             found += [Run(literal, tone), *inside]
-    return _merged(found)
+    return _merged(found, say)
 
 
-def _merged(runs: Iterable[Run]) -> list[Run]:
-    """The pieces without empty ones, neighbours of one tone in one."""
+def _merged(runs: Iterable[Run], say: Language) -> list[Run]:
+    """The pieces without empty ones, neighbours of one tone in one, spaced as the language has it."""
     found: list[Run] = []
     for one in runs:
+        if not one.text:
+            continue
+        if found and say.code != "en":
+            before, after = met(found[-1].text, one.text)
+            found[-1], one = Run(before, found[-1].tone), Run(after, one.tone)
         if found and found[-1].tone == one.tone:
             found[-1] = Run(found[-1].text + one.text, one.tone)
-        elif one.text:
+        else:
             found.append(one)
     return found
 

@@ -39,7 +39,7 @@ ROWS = (
     (5, "trajectories counters at_once sizing_words", "numpy"),
     (6, "experiments tasks workers measures intervals", "numpy pandas pyarrow scipy dask distributed"),
     (6, "grids ranges spreadsheet", ""),
-    (6, "report", "numpy pandas pyarrow"),
+    (6, "report exports", "numpy pandas pyarrow"),
     (6, "bench fuzz", "numpy"),
     (6, "papers", "numpy scipy"),
     (7, "figures", "numpy plotly"),

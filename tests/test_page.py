@@ -22,7 +22,7 @@ from sched.inversion import analyse
 from sched.log import Log
 from sched.metrics import summary
 from sched.page import lab, state
-from sched.page.cards import kept, parts, seconds
+from sched.page.cards import kept, seconds
 from sched.page.component import VIEWS, script
 from sched.page.controls import roles, value_at
 from sched.page.results import MOST
@@ -306,10 +306,6 @@ def test_words_for_seconds_have_at_most_three_figures() -> None:
     assert words == ["–", "0\u202fs", "12\u202fms", "0.38\u202fs", "7.6\u202fs", "104\u202fs"]
 
 
-def test_a_sentence_is_cut_into_pieces_by_their_kind() -> None:
-    assert parts("a **b** **bad: c**") == [("a ", ""), ("b", "strong"), (" ", ""), ("c", "bad")]
-
-
 def test_a_link_of_the_default_is_short() -> None:
     assert len(link(preset("noisy-neighbour"))) < 60
 
@@ -392,7 +388,7 @@ def test_names_of_classes_and_tenants_are_labels_word_for_word(monkeypatch: Any)
     monkeypatch.setattr(lab, "results", lambda _: {})
     page = opened(v="9")
     labels = [one.label for one in page.slider]
-    assert sum(plain(name) in label for label in labels) == 2 and not any("![" in one for one in labels)
+    assert sum(plain(name) in label for label in labels) == 3 and not any("![" in one for one in labels)
 
 
 def test_throughput_is_said_with_as_many_digits_as_matter() -> None:

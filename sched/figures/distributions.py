@@ -89,7 +89,7 @@ def distributions(
             {"type": "line", "x0": goal_s, "x1": goal_s, "y0": 0, "y1": 1, "yref": "paper", "line": line}
         ]
         text = say("goal {time}", time=f"{goal_s:.3g} s")
-        notes.append(label(log10(goal_s), 0.03, text, colours["ink"], "left"))
+        notes.append(label(log10(goal_s), 0.03, text, colours["ink"], "left", colours["bg"]))
     ticks = log_ticks(low, high)
     axis = {
         "type": "log",
@@ -124,40 +124,65 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 
 def in_line_labels(lines: Sequence[Line], low: float, high: float, is_dark: bool) -> list[dict[str, Any]]:
-    """Each name beside its line, at the height where the next line is farthest."""
-    heights, width = np.linspace(0.1, 0.94, 22), high - low
-    at = [
-        np.log10(line.x[np.minimum(np.searchsorted(line.y, heights), len(line.y) - 1)])
-        if len(line.x)
-        else None
-        for line in lines
-    ]
+    """Each name beside its line, where it covers the least of the others and of its own."""
     taken, found = list[tuple[float, float, float]](), list[dict[str, Any]]()
+    columns = np.linspace(low, high, COLUMNS)
+    heights = [_at(line, columns) for line in lines]
     for place, line in enumerate(lines):
-        mine = at[place]
-        if mine is None:
+        if not len(line.x):
             continue
-        others = [one for other, one in enumerate(at) if other != place and one is not None]
-        need = width * (0.02 + 0.0125 * min(len(line.name), 18))
-        best = (-np.inf, 0.0, 0.0, "left")
-        for height, x in zip(heights.tolist(), mine.tolist(), strict=True):
-            row = [float(one[np.searchsorted(heights, height)]) for one in others]
-            for side, sign in (("left", 1), ("right", -1)):
-                free = min([sign * (one - x) for one in row if sign * (one - x) >= 0] + [width])
-                room = (high - x) if sign > 0 else (x - low)
-                begin, end = sorted((x, x + sign * need))
-                touched = any(abs(height - y) < 0.09 and begin < b and a < end for a, b, y in taken)
-                score = min(free, room, 1.6 * need) - (10 * width if touched else 0) + 0.02 * width * height
-                if score > best[0]:
-                    best = (score, x, height, side)
-        _, x, height, side = best
-        begin, end = sorted((x, x + need * (1 if side == "left" else -1)))
-        taken.append((begin, end, height))
-        found.append(label(x, height, shortened(line.name), style(place, is_dark)[0], side))
+        wide = (high - low) * (0.03 + 0.0115 * min(len(line.name), LONGEST_NAME))
+        best: tuple[float, float, float, str] | None = None
+        for level in np.linspace(0.12, 0.93, 28).tolist():
+            x = float(np.log10(line.x[min(int(np.searchsorted(line.y, level)), len(line.y) - 1)]))
+            for side, begin in (("left", x), ("right", x - wide)):
+                worth = _worth(heights, columns, place, begin, begin + wide, level)
+                worth -= 50 * sum(
+                    abs(level - y) < 0.08 and begin < b and a < begin + wide for a, b, y in taken
+                )
+                worth -= 100 * (begin < low or begin + wide > high)
+                if best is None or worth > best[0]:
+                    best = (worth, x, level, side)
+        assert best is not None
+        _, x, level, side = best
+        begin = x if side == "left" else x - wide
+        taken.append((begin, begin + wide, level))
+        name = shortened(line.name, LONGEST_NAME)
+        found.append(label(x, level, name, style(place, is_dark)[0], side, palette(is_dark)["bg"]))
     return found
 
 
-def label(x: float, y: float, text: str, colour: str, side: str) -> dict[str, Any]:
+COLUMNS, LONGEST_NAME = 160, 22
+
+
+def _at(line: Line, columns: Floats) -> Floats:
+    """The height of a line in each column."""
+    if not len(line.x):
+        return np.full(len(columns), -1.0)
+    rank = np.searchsorted(np.log10(line.x), columns, "right")
+    return np.concatenate(([0.0], line.y))[rank]
+
+
+def _worth(
+    heights: Sequence[Floats], columns: Floats, place: int, begin: float, end: float, level: float
+) -> float:
+    """How good a place for a name is: it covers no line, and its own is nearer than any other."""
+    inside = np.flatnonzero((columns >= begin) & (columns <= end))
+    if not len(inside):
+        return 0.0
+    covered, nearest = 0.0, 1.0
+    for other, line in enumerate(heights):
+        part = line[max(int(inside[0]) - 1, 0) : int(inside[-1]) + 1]
+        crossing = (np.minimum(part[:-1], part[1:]) < level + 0.035) & (
+            np.maximum(part[:-1], part[1:]) > level - 0.035
+        )
+        covered += float(crossing.mean()) * (2.0 if other != place else 1.0) if len(crossing) else 0.0
+        if other != place:
+            nearest = min(nearest, float(np.abs(part - level).min()))
+    return min(nearest, 0.2) - 5 * covered + 0.05 * level
+
+
+def label(x: float, y: float, text: str, colour: str, side: str, ground: str) -> dict[str, Any]:
     """A text beside a point: to its right if its own `side` there is the left one."""
     return {
         "x": x,
@@ -167,4 +192,6 @@ def label(x: float, y: float, text: str, colour: str, side: str) -> dict[str, An
         "xanchor": side,
         "xshift": 7 if side == "left" else -7,
         "font": {"color": colour, "size": 12},
+        "bgcolor": f"rgba({','.join(str(int(ground[at : at + 2], 16)) for at in (1, 3, 5))},0.7)",
+        "borderpad": 1,
     }

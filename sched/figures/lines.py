@@ -23,8 +23,19 @@ STYLES = (
     ("good", "longdash"),
     ("accent", "dot"),
 )
-"""Colour and dash of the first lines; all further ones are grey and dotted."""
+"""Colour and dash of the first lines of policies; all further ones are grey and dotted."""
+TENANTS = (
+    ("urgent", "solid"),
+    ("batch", "dash"),
+    ("regular", "dashdot"),
+    ("good", "longdash"),
+    ("accent", "dot"),
+    ("ink2", "longdashdot"),
+)
+"""The same of tenants: the culprit's colour is kept for what inversion is about."""
+Styles = tuple[tuple[str, str], ...]
 TOKENS = Path(__file__).resolve().parents[1] / "page" / "canvas" / "tokens.json"
+FONT = '"Source Sans", "Source Sans 3", sans-serif'
 LABEL_GAP = 0.065
 """Of the height: two labels at the ends of lines are at least so far apart."""
 
@@ -61,9 +72,9 @@ def escaped(text: str) -> str:
     return html.escape(" ".join(text.split()), quote=False)
 
 
-def style(place: int, is_dark: bool) -> tuple[str, str]:
+def style(place: int, is_dark: bool, styles: Styles = STYLES) -> tuple[str, str]:
     """Colour and dash of the line with this number."""
-    name, dash = STYLES[place] if place < len(STYLES) else ("ink3", "dot")
+    name, dash = styles[place] if place < len(styles) else ("ink3", "dot")
     return palette(is_dark)[name], dash
 
 
@@ -88,9 +99,9 @@ def thinned(x: Floats, y: Floats, most: int = MOST_POINTS) -> NDArray[np.int64]:
     return np.unique(some[np.concatenate((edges, ends, order[edges], order[ends]))])
 
 
-def traced(line: Line, place: int, is_dark: bool, hover: str) -> dict[str, Any]:
+def traced(line: Line, place: int, is_dark: bool, hover: str, styles: Styles = STYLES) -> dict[str, Any]:
     """A line as a trace; `hover` is said of a point of it."""
-    colour, dash = style(place, is_dark)
+    colour, dash = style(place, is_dark, styles)
     return {
         "type": "scatter",
         "mode": "lines",
@@ -120,7 +131,7 @@ def end_labels(lines: Sequence[Line], top: float, is_dark: bool) -> list[dict[st
     found, above = list[dict[str, Any]](), 1.0 + LABEL_GAP
     for height, (_, place) in zip(reversed(heights), reversed(wanted), strict=True):
         above = min(height - (over if height - over >= 0 else 0), above - LABEL_GAP)
-        colour, _ = style(place, is_dark)
+        colour, _ = style(place, is_dark, TENANTS)
         found.append(
             {
                 "text": shortened(lines[place].name),
@@ -153,7 +164,9 @@ def layout(is_dark: bool, height: int, right: int = 16, **rest: Any) -> dict[str
         "margin": {"l": 52, "r": right, "t": 14, "b": 40},
         "showlegend": False,
         "hovermode": "closest",
-        "font": {"color": colours["ink2"], "size": 12},
+        "font": {"color": colours["ink2"], "size": 12, "family": FONT},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
         "hoverlabel": {"namelength": -1},
         "xaxis": axis | rest.pop("xaxis", {}),
         "yaxis": axis | {"showgrid": True, "gridcolor": colours["line"]} | rest.pop("yaxis", {}),

@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sched.evidence import Evidence
 from sched.figures.engines import drawn, one_engine, spread
 from sched.inversion import Inversion
 from sched.log import Log
+from sched.model import SetAside
 from sched.several import JoinedInversion
 from sched.supply import KV, LEGITIMATE, QUANTUM, RESERVED, SEATS, TOKENS
 
@@ -63,10 +65,11 @@ def unit_ps(end_ps: int) -> int:
 
 def pack_run(log: Log, inversion: Inversion) -> bytes:
     """One run of one policy, compressed; of several engines the one that is drawn."""
-    spans = inversion.spans
+    spans, own, rows = inversion.spans, inversion, None
     if log.replicas and isinstance(inversion, JoinedInversion):
         place = drawn(log)
-        log, spans = one_engine(log, place), spread(inversion.parts[place].spans, log.rows[place])
+        own, rows = inversion.parts[place], log.rows[place]
+        log, spans = one_engine(log, place), spread(own.spans, rows)
     columns = Columns(unit_ps(end_ps(log)))
     _requests(columns, log)
     order = np.lexsort((log.stays.iteration, log.stays.request))
@@ -85,6 +88,7 @@ def pack_run(log: Log, inversion: Inversion) -> bytes:
         ("lost", gone.lost_tokens),
     ):
         columns.whole(f"preempted.{name}", values)
+    _asked(columns, own.seen, rows)
     columns.whole("waits.request", spans.request)
     columns.time("waits.from", spans.from_ps)
     columns.time("waits.to", spans.to_ps)
@@ -153,6 +157,18 @@ def _stays(columns: Columns, log: Log, order: Ints) -> None:
     columns.small("stays.why", stays.end[order])
 
 
+def _asked(columns: Columns, seen: Evidence, rows: Ints | None) -> None:
+    """Every wait with the blocks that the gate asks for, what it has to leave free beside others included."""
+    found, log = seen.waits, seen.log
+    width, ends = log.iterations + 1, np.searchsorted(log.iteration_start_ps, found.to_ps)
+    entered = np.isin(found.request * width + ends, log.stays.request * width + log.stays.iteration)
+    columns.whole("asked.request", found.request if rows is None else rows[found.request])
+    columns.time("asked.from", found.from_ps)
+    columns.time("asked.to", found.to_ps)
+    columns.whole("asked.need", seen.need[0])
+    columns.small("asked.admitted", entered.astype(np.int64))
+
+
 def _pieces(columns: Columns, log: Log, order: Ints) -> None:
     """Prefill chunks and straight decoding in one table by stay; neighbours that go on are joined."""
     chunks, runs, stays = log.chunks, log.runs, log.stays
@@ -202,14 +218,21 @@ def _head(log: Log, columns: Columns) -> dict[str, Any]:
             "budget": machine.max_num_batched_tokens,
             "gate": machine.gate,
             "max_len": machine.max_model_len,
+            "water": machine.watermark_blocks,
         },
-        "kept": None if kept is None else {"kv": kept.kv_blocks, "lend": kept.lend},
+        "kept": None if kept is None else _kept(listed.priority, kept),
         "classes": list(listed.class_names),
         "levels": _level_of_class(listed.class_index, listed.priority, len(listed.class_names)),
         "ids": None if plain and _are_of_class(listed) else list(listed.ids),
         "numbers": ",".join(numbers) if plain and _are_of_class(listed) else "",
         "columns": columns.names,
     }
+
+
+def _kept(priority: Ints, kept: SetAside) -> dict[str, Any]:
+    """What is set aside; `levels` is how many levels of urgency, the most urgent first, it is kept for."""
+    levels = int(np.searchsorted(np.unique(priority), kept.for_priority, "right"))
+    return {"kv": kept.kv_blocks, "lend": kept.lend, "share": kept.lend_share, "levels": levels}
 
 
 def _are_of_class(listed: Any) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from sched.language import ENGLISH, Language
 from sched.log import Ints, Log
 from sched.model import PS_PER_S
 
@@ -15,14 +16,16 @@ COLOURS = {False: ("#B5114F", "#1A56B8", "#636B7D"), True: ("#F0478C", "#5C97F7"
 """By darkness of the page: A, B, and all others."""
 
 
-def queue_figure(logs: Mapping[str, Log], strong: tuple[str, str], is_dark: bool = False) -> dict[str, Any]:
+def queue_figure(
+    logs: Mapping[str, Log], strong: tuple[str, str], is_dark: bool = False, say: Language = ENGLISH
+) -> dict[str, Any]:
     """Queue length by policy; the two on the stage are drawn strong."""
     colours = COLOURS[is_dark]
     lines = [
         _line(name, log, colours[strong.index(name) if name in strong else 2], name in strong, place)
         for place, (name, log) in enumerate(logs.items())
     ]
-    axis = {"showgrid": False, "zeroline": False, "title": {"text": "seconds"}}
+    axis = {"showgrid": False, "zeroline": False, "title": {"text": say("seconds")}}
     return {
         "data": lines,
         "layout": {
@@ -31,7 +34,7 @@ def queue_figure(logs: Mapping[str, Log], strong: tuple[str, str], is_dark: bool
             "hovermode": "x unified",
             "legend": {"orientation": "h", "y": 1.12, "x": 0},
             "xaxis": axis,
-            "yaxis": {"title": {"text": "requests waiting"}, "rangemode": "tozero"},
+            "yaxis": {"title": {"text": say("requests waiting")}, "rangemode": "tozero"},
         },
     }
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sched.figures.lines import Chart, Line, Row, end_labels, layout, thinned, traced
+from sched.figures.lines import TENANTS, Chart, Line, Row, end_labels, layout, thinned, traced
 from sched.language import ENGLISH, Language
 from sched.model import PS_PER_S
 from sched.trajectories import RESOURCES, Trajectory
@@ -40,7 +40,7 @@ def tenants_figure(
     }[what]
     longest = max((min(len(name), 18) for name in found.tenants), default=0)
     figure = {
-        "data": [traced(line, place, is_dark, hover) for place, line in enumerate(lines)],
+        "data": [traced(line, place, is_dark, hover, TENANTS) for place, line in enumerate(lines)],
         "layout": layout(
             is_dark, 320, right=16 + 8 * longest,
             xaxis={"title": {"text": say("seconds")}, "rangemode": "tozero"},

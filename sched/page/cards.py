@@ -7,13 +7,14 @@ from typing import Any
 import streamlit as st
 
 from sched.page.component import component
-from sched.page.language import tr
+from sched.page.language import say, tr
 from sched.page.results import Result
 from sched.page.state import Shown, show, shown
 from sched.page.titles import about, title
 from sched.page.trust import basis, open_about
 from sched.trust import Trust
 from sched.verdict import not_served
+from sched.words import joined
 
 NARROW = "\u202f"
 
@@ -39,13 +40,14 @@ def unbroken(text: str) -> str:
 def kept(mine: float | None, base: float | None) -> str:
     """Throughput in words: of A as it is, of the others against it, as in the verdict."""
     if mine is None:
-        return "no tokens"
+        return tr("no tokens")
     if not base:
-        return f"{mine:,.0f} tokens/s"
+        return tr("{rate} tokens/s", rate=f"{mine:,.0f}")
     change = 100 * (mine / base - 1)
     if abs(change) < 0.05:
-        return "same tokens/s"
-    return f"{'+' if change > 0 else '−'}{abs(change):.{0 if abs(change) >= 9.95 else 1}f}{NARROW}% tokens/s"
+        return tr("same tokens/s")
+    size = f"{abs(change):.{0 if abs(change) >= 9.95 else 1}f}"
+    return tr("{change} tokens/s", change=f"{'+' if change > 0 else '−'}{size}{NARROW}%")
 
 
 def _throughput(run: Result) -> float | None:
@@ -61,24 +63,33 @@ def card(now: Shown, runs: dict[str, Result], key: str, name: str) -> dict[str, 
     met = None if goal is None or value is None else value <= goal
     throughput = kept(_throughput(run), None if key == now.a else _throughput(runs[now.a]))
     if (left := not_served(run.summary)) > (0 if key == now.a else not_served(runs[now.a].summary)):
-        throughput = f"{left:,} not served"
-    heading = title(scenario, key)
-    words = f"{heading}: {name} p99 time to first token {seconds(value)}"
-    if met is not None:
-        words += f", {'meets' if met else 'misses'} the goal of {seconds(goal)}"
+        throughput = tr("{n} not served", n=f"{left:,}")
+    inversion = tr("inversion {span}", span=seconds(row["inversion_s"]))
+    values = {"policy": title(scenario, key), "name": name, "span": seconds(value), "goal": seconds(goal)}
+    if met is None:
+        words = tr("{policy}: {name} p99 time to first token {span}", **values)
+    else:
+        template = (
+            "{policy}: {name} p99 time to first token {span}, meets the goal of {goal}"
+            if met
+            else "{policy}: {name} p99 time to first token {span}, misses the goal of {goal}"
+        )
+        words = tr(template, **values)
     return {
         "key": key,
-        "title": heading,
-        "help": f"{about(key)} The p99 is of {name}.",
+        "title": title(scenario, key),
+        "help": joined((about(key), tr("The p99 is of {name}.", name=name)), say()),
         "value": seconds(value),
         "value_s": value,
         "goal": seconds(goal),
         "goal_s": goal,
         "met": met,
-        "left": f"inversion {seconds(row['inversion_s'])}",
+        "left": inversion,
         "right": throughput,
         "side": "A" if key == now.a else "B" if key == now.b else None,
-        "words": f"{words}; inversion {seconds(row['inversion_s'])}; {throughput}",
+        "words": tr(
+            "{words}; {inversion}; {throughput}", words=words, inversion=inversion, throughput=throughput
+        ),
     }
 
 
@@ -102,16 +113,22 @@ def choose(side: str, key: str) -> None:
         show(replace(now, b=key, a=now.b if key == now.a else now.a))
 
 
-def parts(text: str) -> list[tuple[str, str]]:
-    """A sentence with **strong**, **bad: alarming** and **good: better** parts, as pieces with their kind."""
-    found: list[tuple[str, str]] = []
-    for place, piece in enumerate(re.split(r"\*\*", text)):
-        kind, _, rest = piece.partition(": ") if place % 2 else ("", "", piece)
-        if place % 2 and kind not in ("bad", "good"):
-            kind, rest = "strong", piece
-        if rest:
-            found.append((rest, kind))
-    return found
+def hint() -> dict[str, Any] | None:
+    """Three steps for a newcomer, until something is changed; the browser remembers who has read them."""
+    state = st.session_state
+    if not state.get("newcomer") or state.get("changed"):
+        return None
+    steps = [
+        tr(
+            "**This is** one engine that serves a model. A square is a block of its memory, its colour who "
+            "holds it."
+        ),
+        tr(
+            "**Watch** the pink: urgent requests waiting for what less urgent ones hold, under A and under B."
+        ),
+        tr("**Try** a slider, the card of another policy, or a click on any request for its story."),
+    ]
+    return {"steps": steps, "name": tr("For newcomers"), "read": tr("Got it")}
 
 
 def cards(
@@ -126,6 +143,7 @@ def cards(
             "trust": unbroken(f"{told.line} {meaning}"),
             "basis": basis(told),
             "cards": rows,
+            "hint": hint(),
         },
         key="cards",
         on_choose_change=_chosen,

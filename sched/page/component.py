@@ -12,9 +12,15 @@ from typing import Any
 
 import streamlit as st
 
+from sched.language import NAMES, catalogue
+from sched.page.state import shown
+
 FOLDER = Path(__file__).parent / "canvas"
-SCRIPTS = "look payload world memory lanes gantt words panel stage transport cards incidents story code"
-VIEWS = ("stage", "cards", "incidents", "story")
+SCRIPTS = (
+    "look payload world blocks queue memory lanes gantt ganttmarks words panel stage brush help tables "
+    "transport cards incidents story gallery compare code"
+)
+VIEWS = ("stage", "cards", "incidents", "story", "gallery", "compare")
 
 
 def _text(name: str) -> str:
@@ -35,10 +41,15 @@ def _lean(script: str) -> list[str]:
 
 @cache
 def script() -> str:
-    """All code as one module: the design tokens and the styles as constants, then the files in order."""
+    """All code as one module: tokens, styles and translations as constants, then the files in order."""
     tokens = json.dumps(json.loads(_text("tokens.json")), separators=(",", ":"))
     styles = json.dumps({name: _text(f"{name}.css") for name in VIEWS})
-    lines = [f"const TOKENS = {tokens};", f"const STYLES = {styles};"]
+    said = json.dumps(
+        {code: catalogue(code, "stage") for code in NAMES if code != "en"},
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+    lines = [f"const TOKENS = {tokens};", f"const STYLES = {styles};", f"const MESSAGES = {said};"]
     for part in SCRIPTS.split():
         lines += _lean(_text(f"{part}.js"))
     return "\n".join(lines) + "\n"
@@ -55,9 +66,18 @@ def send_code() -> None:
         _code()(key="sched_code")
 
 
-@cache
 def component(name: str) -> Callable[..., Any]:
-    """A component that shows one of the views."""
+    """A component that shows one of the views, in the language of the session."""
+    mount = _mounted(name)
+
+    def said(*, data: Any, **rest: Any) -> Any:
+        return mount(data=data | {"lang": shown().lang} if isinstance(data, dict) else data, **rest)
+
+    return said
+
+
+@cache
+def _mounted(name: str) -> Callable[..., Any]:
     shim = _text("shim.js").replace("NAME", json.dumps(name))
     return st.components.v2.component(f"sched_{name}", html=f'<div class="{name}-root">\n</div>', js=shim)
 
@@ -71,3 +91,14 @@ def complete_address(number: int, query: str) -> None:
     """Make the address of this entry of the history say `query`, once for each number."""
     with st.container(key="address"):
         _address()(data={"query": query, "number": number}, key="sched_address")
+
+
+@cache
+def _declared() -> Callable[..., Any]:
+    return st.components.v2.component("sched_language", html="<i hidden>\n</i>", js=_text("language.js"))
+
+
+def declare_language() -> None:
+    """Make the document say in which language it is."""
+    with st.container(key="declared"):
+        _declared()(data={"lang": shown().lang}, key="sched_language")

@@ -8,9 +8,12 @@ import streamlit as st
 
 from sched.external import Knob, field
 from sched.fields import ScenarioError
+from sched.page.knob_words import bounds, choice, titled
+from sched.page.language import say, tr
 from sched.page.state import refuse, set_values, shown
 from sched.plain import inline, join_path, read_value, value_text
 from sched.scenario import Scenario, known_policies, preset
+from sched.words import joined
 from sched.workload import RequestList
 
 MARKS = ("▲", "●", "■")
@@ -134,12 +137,6 @@ def first_drawn(key: str) -> bool:
     return is_first
 
 
-def titled(knob: Knob) -> str:
-    """The title with the unit, where the title does not say it already."""
-    unit = "" if knob.unit.startswith("of ") or knob.unit.lower() in knob.title.lower() else knob.unit
-    return f"{knob.title}, {unit}" if unit else knob.title
-
-
 def slider(
     path: tuple[str, ...], label: str | None = None, *, value: Any = None, off: str | None = None
 ) -> None:
@@ -157,18 +154,13 @@ def slider(
     low, high, step = _range(knob, float(now), float(usual(shown().scenario, path, now)))
     st.session_state[key] = cast(now)
     unit = "percent" if knob.unit.startswith("of ") else None
-    bounds = (
-        f" {knob.bounds.capitalize()}{' ' + knob.unit if knob.unit and not unit else ''}."
-        if knob.bounds
-        else ""
-    )
     st.slider(
         label or titled(knob),
         cast(low),
         cast(high),
         step=cast(step),
         key=key,
-        help=f"{off} {knob.help}" if off else knob.help + bounds,
+        help=joined((off, tr(knob.help)) if off else (tr(knob.help), bounds(knob)), say()),
         format=unit or ("%d" if cast is float and step >= 1 else None),
         disabled=off is not None,
         on_change=changed,
@@ -181,7 +173,7 @@ def entry(
     label: str | None = None,
     kind: str | None = None,
     choices: tuple[str, ...] = (),
-    absent: str = "none",
+    absent: str | None = None,
 ) -> None:
     """Any other value: a switch, a choice, a number that may be absent, a list, a text; once in a run.
 
@@ -193,19 +185,21 @@ def entry(
     knob = field(key, kind)
     now = value_at(shown().scenario, path)
     title = label or titled(knob)
-    common: dict[str, Any] = {"key": key, "help": knob.help, "on_change": changed, "args": (key, key)}
+    common: dict[str, Any] = {"key": key, "help": tr(knob.help), "on_change": changed, "args": (key, key)}
     st.session_state[key] = now
     if knob.type == "true or false":
         st.toggle(title, **common)
     elif choices or knob.type == "choice":
-        st.selectbox(title, choices or knob.choices, **common)
+        words = {one: choice(one) for one in choices or knob.choices}
+        st.selectbox(title, list(words), format_func=lambda one: words.get(one, one), **common)
     elif knob.type == "text":
         st.text_input(title, **common)
     elif knob.type in ("list", "table"):
         st.session_state[key] = several_text(now)
         common |= {"on_change": _changed_several, "args": (key, knob.type == "table")}
-        common["help"] = f"{knob.help} Write {SEVERAL[knob.type == 'table']}."
-        st.text_input(title, placeholder="none", **common)
+        how = tr("Write {how}.", how=tr(SEVERAL[knob.type == "table"]))
+        common["help"] = joined((tr(knob.help), how), say())
+        st.text_input(title, placeholder=tr("none"), **common)
     elif isinstance(now, int | float | None) and ("number" in knob.type):
         cast = int if knob.type.startswith("whole") else float
         st.session_state[key] = None if now is None else cast(now)
@@ -216,7 +210,7 @@ def entry(
             min_value=None if knob.low is None else cast(knob.low),
             max_value=None if knob.high is None or knob.high > 2**53 else cast(knob.high),
             step=cast(knob.step or (1 if cast is int else 0.01)),
-            placeholder=absent,
+            placeholder=tr("none") if absent is None else absent,
             format=None if cast is int else "%g",
             **common,
         )

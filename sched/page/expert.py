@@ -5,11 +5,15 @@ import streamlit as st
 from sched.cost import hardware
 from sched.external import reference
 from sched.page.controls import MARKS, entry
-from sched.page.titles import plain
+from sched.page.knob_words import with_unit
+from sched.page.language import tr
+from sched.page.titles import name_of, plain
 from sched.scenario import Scenario, known_policies
 from sched.sources import Traffic
+from sched.verdict import uncapital
 
 LAWS = ("arrivals", "prompt", "output")
+PARTS = {"arrivals": "arrivals: {title}", "prompt": "prompt: {title}", "output": "output: {title}"}
 FIXED = ("name", "prompt.kind", "output.kind")
 """Not to be changed one by one: another law of lengths needs other values at the same time."""
 HARDWARE = ("constant", "affine", *(str(one["name"]) for one in hardware()))
@@ -18,20 +22,20 @@ HARDWARE = ("constant", "affine", *(str(one["name"]) for one in hardware()))
 
 def expert(scenario: Scenario, look: dict[str, int]) -> None:
     """Every other value of this scenario, by part."""
-    with st.expander("Run", icon=":material/timer:"):
+    with st.expander(tr("Run"), icon=":material/timer:"):
         for name in ("duration_s", "warmup_s", "drain_s", "urgency"):
             entry((name,))
-    with st.expander("Engine, all of it", icon=":material/tune:"):
+    with st.expander(tr("Engine, all of it"), icon=":material/tune:"):
         for knob in reference():
             part, _, name = knob.path.partition(".")
             if part == "engine" and "." not in name:
                 entry(("engine", name), choices=HARDWARE if name == "hardware" else ())
     for one in scenario.traffic:
-        with st.expander(f"{MARKS[look[one.name]]} {plain(one.name)}, all of it"):
+        with st.expander(tr("{name}, all of it", name=f"{MARKS[look[one.name]]} {plain(one.name)}")):
             _class(scenario, one)
     for key in scenario.policies:
         if known_policies()[key].settings:
-            with st.expander(known_policies()[key].title, icon=":material/rule_settings:"):
+            with st.expander(name_of(key), icon=":material/rule_settings:"):
                 for setting in known_policies()[key].settings:
                     entry((key, setting.name))
 
@@ -54,7 +58,8 @@ def _class(scenario: Scenario, one: Traffic) -> None:
 
 
 def _titled(name: str, title: str, unit: str) -> str:
-    part = name.partition(".")[0]
-    about = {"arrivals": "arrivals: ", "prompt": "prompt: ", "output": "output: "}.get(part, "")
-    words = f"{about}{title[:1].lower() + title[1:] if about else title}"
-    return f"{words}, {unit}" if unit else words
+    """The title of a class's knob, with the part of the class it belongs to."""
+    words, part = tr(title), name.partition(".")[0]
+    if part in PARTS:
+        words = tr(PARTS[part], title=uncapital(words))
+    return with_unit(words, tr(unit))

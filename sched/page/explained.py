@@ -8,6 +8,8 @@ import streamlit as st
 from sched.engine import simulate
 from sched.explain import explain
 from sched.external import link
+from sched.language import language
+from sched.page.language import say
 from sched.page.results import Result, alone
 from sched.scenario import Scenario
 
@@ -18,14 +20,16 @@ CAUSES = ("quantum_s", "legitimate_s", "reserved_s", "kv_s", "tokens_s", "seats_
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
-def _explained(form: str, key: str, request: str, _scenario: Scenario, _run: Result) -> dict[str, Any]:
-    return explain(_run.log, _run.inversion, request, _scenario, simulate)
+def _explained(
+    form: str, key: str, request: str, lang: str, _scenario: Scenario, _run: Result
+) -> dict[str, Any]:
+    return explain(_run.log, _run.inversion, request, _scenario, simulate, language(lang))
 
 
 def explained(scenario: Scenario, key: str, request: str, run: Result) -> dict[str, Any]:
     """The `explain` object of a request under a policy. Shared by all sessions: nothing in it is changed."""
     one = alone(scenario, key)
-    return _explained(link(one), key, request, one, run)
+    return _explained(link(one), key, request, say().code, one, run)
 
 
 def parts_of_wait(found: Mapping[str, Any]) -> list[tuple[str, float]]:

@@ -1,37 +1,70 @@
 """The list of incidents under A: who waited for whom, how long, and what was short."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from sched.page.cards import parts, seconds
+from sched.page.cards import seconds
 from sched.page.component import component
 from sched.page.controls import roles, roles_recorded
-from sched.page.language import tr
+from sched.page.language import say, tr
 from sched.page.results import MOST_INCIDENTS, Incident, Result, slowed
 from sched.page.state import Shown
 from sched.page.titles import title
+from sched.words import Run, marked
 
 NARROW = "\u202f"
 
 
-def _lead(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]], name: str) -> str:
+def _lead(
+    now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]], name: str
+) -> list[Run]:
     """What the inversions cost the class in all, and how much of it the worst one made."""
     total, other = (runs[key].summary["classes"][name]["inversion_s"] or 0.0 for key in (now.a, now.b))
-    capital = name[:1].upper() + name[1:]
+    capital = name[:1].upper() + name[1:] if say().code == "en" else name
     mine = [one for one in found[now.a] if one.class_name == name]
+    lines = [_lost(capital, total, mine)]
+    if now.a != now.b:
+        lines.append(marked("Under B it lost **{span}**.", say(), span=seconds(other)))
+    if slower := slowed(now.scenario, now.a)[name]:
+        lines.append(
+            marked(
+                "In the batch, lower requests made its iterations **{span}** longer under A.",
+                say(),
+                span=seconds(slower),
+            )
+        )
+    if len(found[now.a]) == MOST_INCIDENTS:
+        lines.append(marked("The {n} worst:", say(), n=str(MOST_INCIDENTS)))
+    text = lines[0]
+    for line in lines[1:]:
+        text = marked("{said} {then}", say(), said=text, then=line)
+    return text
+
+
+def _lost(name: str, total: float, mine: Sequence[Incident]) -> list[Run]:
+    """What the class lost under A, and to whom."""
     if not mine or not total:
-        text = f"{capital} lost nothing to inversion under A"
-    else:
-        worst = max(mine, key=lambda one: one.inversion_s)
-        part = 100 * worst.inversion_s / total
-        share = f"{part:.0f}{NARROW}%" if part >= 1 else f"less than 1{NARROW}%"
-        alone = f"{worst.request} alone waited {seconds(worst.inversion_s)}, {share} of it"
-        said = alone if len(mine) > 1 else f"all of it by {worst.request}"
-        text = f"{capital} lost **{seconds(total)}** to inversion under A; **bad: {said}**"
-    text += f". Under B it lost **{seconds(other)}**." if now.a != now.b else "."
-    slower = slowed(now.scenario, now.a)[name]
-    if slower:
-        text += f" In the batch, lower requests made its iterations **{seconds(slower)}** longer under A."
-    return text + (f" The {MOST_INCIDENTS} worst:" if len(found[now.a]) == MOST_INCIDENTS else "")
+        return marked("{name} lost nothing to inversion under A.", say(), name=name)
+    worst = max(mine, key=lambda one: one.inversion_s)
+    part = 100 * worst.inversion_s / total
+    template = (
+        "{name} lost **{total}** to inversion under A; **bad: all of it by {worst}**."
+        if len(mine) == 1
+        else "{name} lost **{total}** to inversion under A; **bad: {worst} alone waited {span}, "
+        "{share} of it**."
+        if part >= 1
+        else "{name} lost **{total}** to inversion under A; **bad: {worst} alone waited {span}, less than "
+        "{share} of it**."
+    )
+    return marked(
+        template,
+        say(),
+        name=name,
+        total=seconds(total),
+        worst=worst.request,
+        span=seconds(worst.inversion_s),
+        share=f"{max(part, 1):.0f}{NARROW}%",
+    )
 
 
 def incidents(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]], name: str) -> None:
@@ -47,22 +80,20 @@ def incidents(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incide
             "waited_s": one.waited_s,
             "inversion_s": one.inversion_s,
             "share": min(1.0, one.inversion_s / one.waited_s) if one.waited_s else 0.0,
-            "cause": one.cause,
+            "cause": tr(one.cause),
             "culprits": [(who, look.get(classes.get(who, ""), 2), part) for who, part in one.culprits],
         }
         for one in sorted(found[now.a], key=lambda one: one.from_s)
     ]
-    caption = f"Incidents under {title(now.scenario, now.a)}"
-    if len(rows) == MOST_INCIDENTS:
-        caption += f", the {MOST_INCIDENTS} worst"
+    template = (
+        "Incidents under {policy}, the {n} worst"
+        if len(rows) == MOST_INCIDENTS
+        else "Incidents under {policy}"
+    )
+    caption = tr(template, policy=title(now.scenario, now.a), n=MOST_INCIDENTS)
+    lead = [(one.text, "" if one.tone == "plain" else one.tone) for one in _lead(now, runs, found, name)]
     component("incidents")(
-        data={
-            "lead": parts(_lead(now, runs, found, name)),
-            "rows": rows,
-            "caption": caption,
-            "tell": tr("Read its story"),
-        },
-        key="incidents",
+        data={"lead": lead, "rows": rows, "caption": caption, "tell": tr("Read its story")}, key="incidents"
     )
 
 

@@ -1,7 +1,7 @@
 """The Lab: change the scheduler, see what happens to the urgent requests, and who is to blame."""
 
+import re
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
@@ -12,6 +12,7 @@ from sched.figures.queue import queue_figure
 from sched.model import PS_PER_S
 from sched.page.cards import cards, choose, unbroken
 from sched.page.incidents import incidents
+from sched.page.language import say, tr
 from sched.page.request import request_tab
 from sched.page.results import Incident, Result, blamed, results
 from sched.page.results import incidents as incidents_of
@@ -19,24 +20,25 @@ from sched.page.share import share
 from sched.page.sidebar import sidebar
 from sched.page.stage import stage
 from sched.page.state import TABS, Shown, sentence, show, shown, write_address
-from sched.page.titles import in_sentence, plain, title
+from sched.page.titles import in_sentence, plain, scenario_story, scenario_title, title
 from sched.page.told import told
 from sched.page.trust import trust_in
 from sched.verdict import urgent_class, verdict
 from sched.words import count
 
-TAB_TITLES = {
-    "inversions": ":material/flag: Inversions",
-    "request": ":material/person_search: Request",
-    "queue": ":material/show_chart: Queue length",
+TABS_OF = {
+    "inversions": (":material/flag:", "Inversions"),
+    "request": (":material/person_search:", "Request"),
+    "queue": (":material/show_chart:", "Queue length"),
 }
+"""The tabs below the stage: icon and name."""
 
 
 def lab() -> None:
     """The whole view, top to bottom."""
     sidebar()
     now = shown()
-    _messages()
+    messages()
     _heading(now)
     try:
         runs = results(now.scenario)
@@ -46,7 +48,7 @@ def lab() -> None:
     first = next(iter(runs.values()))
     name = urgent_class(first.summary, now.scenario)
     if name is None:
-        st.info("This scenario has no requests: add traffic or requests to it.", icon=":material/inbox:")
+        st.info(tr("This scenario has no requests: add traffic or requests to it."), icon=":material/inbox:")
         return
     now = placed(now, runs)
     found = {key: incidents_of(now.scenario, key) for key in dict.fromkeys((now.a, now.b))}
@@ -68,19 +70,22 @@ def several_engines(run: Result) -> str:
         return ""
     place = drawn(run.log)
     own = run.log.replicas[place]
-    requests, blocks = count(len(own.requests), "request"), count(own.machine.kv_blocks, "block")
-    return (
-        f"the stage shows engine {place + 1} of {many}, with {requests} and {blocks}. "
-        "Figures, incidents and queue are those of all engines together."
+    return tr(
+        "the stage shows engine {place} of {many}, with {requests} and {blocks}. Figures, incidents and "
+        "queue are those of all engines together.",
+        place=place + 1,
+        many=many,
+        requests=count(len(own.requests), "request", say()),
+        blocks=count(own.machine.kv_blocks, "block", say()),
     )
 
 
-def _messages() -> None:
+def messages() -> None:
     """A link that was not understood, a value that was refused, and warnings about the scenario: in words."""
     state = st.session_state
     if state["fault"]:
-        said = f"{state['fault']} Shown instead: {shown().scenario.title or 'Untitled'}."
-        st.error(plain(said), icon=":material/link_off:")
+        instead = tr("Shown instead: {title}.", title=scenario_title(shown().scenario))
+        st.error(plain(f"{state['fault']} {instead}"), icon=":material/link_off:")
     if refused := state.pop("refused", None):
         st.warning(plain(refused), icon=":material/block:")
     for _, note in state["notes"]:
@@ -95,19 +100,26 @@ def placed(now: Shown, runs: dict[str, Result]) -> Shown:
     if now.t is not None and now.t > end + 1e-4:
         kept = replace(kept, t=end)
         if arrival["t"] == now.t:
-            st.info(f"t = {now.t:g} s: the run ends at {end:.1f} s, so the playhead stands there.")
+            st.info(
+                tr(
+                    "t = {t} s: the run ends at {end} s, so the playhead stands there.",
+                    t=f"{now.t:g}",
+                    end=f"{end:.1f}",
+                )
+            )
     if now.focus is not None and now.focus not in logs[0].requests.ids:
         kept = replace(kept, focus=None)
         if arrival["focus"] == now.focus:
-            st.info(f"focus = {plain(now.focus)}: this run has no such request, so none is in focus.")
+            st.info(
+                tr(
+                    "focus = {name}: this run has no such request, so none is in focus.",
+                    name=plain(now.focus),
+                )
+            )
     if kept != now:
         st.session_state["shown"] = kept
         write_address()
     return kept
-
-
-def _option(now: Shown, side: str, key: str) -> str:
-    return f"{side}\u2002{title(now.scenario, key)}"
 
 
 def _pick(side: str) -> None:
@@ -116,11 +128,12 @@ def _pick(side: str) -> None:
 
 def _heading(now: Shown) -> None:
     """The scenario's name, the two policies on the stage, and Share."""
-    story = plain(now.scenario.story).partition(". ")[0].rstrip(".")
-    about = f" :gray[{story}.]" if story else ""
+    story = re.split(r"\. |。", plain(scenario_story(now.scenario)))[0].rstrip(".")
+    about = f" :gray[{tr('{said}.', said=story)}]" if story else ""
     with st.container(horizontal=True, vertical_alignment="center", key="heading"):
-        st.markdown(f"**{plain(now.scenario.title or 'Untitled')}**{about}", width="stretch")
-        sides = [("A", now.a, ""), ("B", now.b, "against")]
+        st.markdown(f"**{plain(scenario_title(now.scenario))}**{about}", width="stretch")
+        names = {key: title(now.scenario, key) for key in now.scenario.policies}
+        sides = [("A", now.a, ""), ("B", now.b, tr("against"))]
         for side, key, before in sides[: len(now.scenario.policies)]:
             if before:
                 st.caption(before, width="content")
@@ -129,7 +142,7 @@ def _heading(now: Shown) -> None:
                 side,
                 list(now.scenario.policies),
                 key=f"pick_{side}",
-                format_func=partial(_option, now, side),
+                format_func={key: f"{side}\u2002{name}" for key, name in names.items()}.__getitem__,
                 label_visibility="collapsed",
                 width=212,
                 on_change=_pick,
@@ -143,21 +156,26 @@ def sentence_of(now: Shown, runs: dict[str, Result]) -> list[tuple[str, str]]:
     summaries = {key: run.summary for key, run in runs.items()}
     summaries[now.a] = blamed(now.scenario, now.a)
     names = {key: in_sentence(now.scenario, key) for key in runs}
-    said = verdict(summaries, now.scenario, now.a, now.b, names)
+    said = verdict(summaries, now.scenario, now.a, now.b, names, say())
     return [(unbroken(one.text), "" if one.tone == "plain" else one.tone) for one in said]
+
+
+def _tab_titles() -> dict[str, str]:
+    return {key: f"{icon} {tr(name)}" for key, (icon, name) in TABS_OF.items()}
 
 
 def _tab_opened() -> None:
     opened = st.session_state["tab"]
-    found = next((key for key, words in TAB_TITLES.items() if words == opened), TABS[0])
+    found = next((key for key, words in _tab_titles().items() if words == opened), TABS[0])
     show(replace(shown(), tab=found))
 
 
 def _below(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]], name: str) -> None:
     """What stands below the stage; only the open tab is built."""
-    st.session_state["tab"] = TAB_TITLES[now.tab]
-    opened = st.tabs(list(TAB_TITLES.values()), key="tab", on_change=_tab_opened)
-    for key, tab in zip(TAB_TITLES, opened, strict=True):
+    titles = _tab_titles()
+    st.session_state["tab"] = titles[now.tab]
+    opened = st.tabs(list(titles.values()), key="tab", on_change=_tab_opened)
+    for key, tab in zip(titles, opened, strict=True):
         if key != now.tab:
             continue
         with tab:
@@ -165,7 +183,7 @@ def _below(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident,
                 logs = {title(now.scenario, one): runs[one].log for one in runs}
                 strong = title(now.scenario, now.a), title(now.scenario, now.b)
                 st.plotly_chart(
-                    queue_figure(logs, strong, st.context.theme.type == "dark"), key="queue_figure"
+                    queue_figure(logs, strong, st.context.theme.type == "dark", say()), key="queue_figure"
                 )
             elif key == "request":
                 request_tab(now, runs, found)

@@ -8,9 +8,11 @@ import streamlit as st
 
 from sched.external import link
 from sched.inversion import Inversion
+from sched.language import language
 from sched.log import Log
 from sched.model import PS_PER_S
 from sched.notes import annotation
+from sched.page.language import say
 from sched.page.results import Incident, Result, alone
 from sched.page.state import Shown
 from sched.rules import rules_of
@@ -59,7 +61,14 @@ def _moment(inversion: Inversion, place: int, chosen: list[Incident], t: float |
 
 @st.cache_resource(max_entries=128, show_spinner=False)
 def _opened(
-    form: str, key: str, request: int, after_ps: int, at_ps: int, _scenario: Scenario, _run: Result
+    form: str,
+    key: str,
+    request: int,
+    after_ps: int,
+    at_ps: int,
+    lang: str,
+    _scenario: Scenario,
+    _run: Result,
 ) -> Opened | None:
     log, inversion, place = _part(_run, request)
     waits = inversion.seen.waits
@@ -70,7 +79,7 @@ def _opened(
         log.requests.ids[place],
         seconds(after_ps),
         seconds(int(waits.to_ps[there[0]]) - int(waits.from_ps[there[0]])),
-        tuple(annotation(inversion, place, after_ps, rules_of(log, _scenario), at_ps)),
+        tuple(annotation(inversion, place, after_ps, rules_of(log, _scenario), at_ps, language(lang))),
     )
 
 
@@ -83,5 +92,5 @@ def opened(now: Shown, run: Result, key: str, found: tuple[Incident, ...]) -> Op
     at_ps = _moment(inversion, place, [one for one in found if one.request == now.focus], now.t)
     if at_ps is None:
         return None
-    one = alone(now.scenario, key)
-    return _opened(link(one), key, request, patience_ps(now.scenario, run.log, request), at_ps, one, run)
+    one, after_ps = alone(now.scenario, key), patience_ps(now.scenario, run.log, request)
+    return _opened(link(one), key, request, after_ps, at_ps, say().code, one, run)

@@ -7,13 +7,14 @@ import streamlit as st
 
 from sched.cost import machine
 from sched.fields import ScenarioError
+from sched.page.language import say, tr, tr_count
 from sched.page.results import refused_size
 from sched.page.state import Shown, sentence, show, shown, start, with_scenario
 from sched.page.titles import plain
 from sched.scenario import Scenario
 from sched.trace_store import store
 from sched.traces import of_scenario, read_trace, trace_scenario
-from sched.words import count
+from sched.words import count, joined
 
 ENDINGS = ("csv", "tsv", "txt", "jsonl", "ndjson", "json", "parquet", "gz")
 MOST_LINES = 6
@@ -46,7 +47,10 @@ def take(data: bytes, name: str) -> None:
         if not said.startswith(name):
             said = f"{name}: {said}"
         st.session_state["touched"] = True
-        st.session_state["unreadable"] = (now.scenario, f"{said} The screen stays as it was.")
+        st.session_state["unreadable"] = (
+            now.scenario,
+            joined((said, tr("The screen stays as it was.")), say()),
+        )
         return
     show(with_scenario(Shown(scenario, "", "", expert=now.expert, tab=now.tab), scenario))
     start(shown())
@@ -62,9 +66,11 @@ def _uploaded(key: str) -> None:
 
 def replay(scenario: Scenario) -> None:
     """The control, and below it what was made of the trace that is shown, or why a file was not taken."""
-    with st.expander("Replay a trace", expanded=scenario.trace is not None, icon=":material/upload_file:"):
+    with st.expander(
+        tr("Replay a trace"), expanded=scenario.trace is not None, icon=":material/upload_file:"
+    ):
         key = f"trace_file_{st.session_state.get('uploads', 0)}"
-        st.file_uploader("Trace file", ENDINGS, key=key, help=HELP, on_change=_uploaded, args=(key,))
+        st.file_uploader(tr("Trace file"), ENDINGS, key=key, help=tr(HELP), on_change=_uploaded, args=(key,))
         before, said = st.session_state.get("unreadable", (None, ""))
         if before == scenario:
             st.warning(plain(said), icon=":material/block:")
@@ -90,24 +96,33 @@ def told(report: Mapping[str, Any]) -> list[str]:
     """What the reader made of the file: as what it read it, what it dropped and why, what it assumed."""
     if not report:
         return []
-    rate = "" if report["rate_per_s"] is None else f", {report['rate_per_s']:.3g} requests/s"
-    texts = [
-        f"**Read as** {plain(report['format'])}: {count(report['rows'], 'request')} in "
-        f"{report['duration_s']:,.4g} s{rate}."
+    values = {
+        "format": plain(report["format"]),
+        "requests": count(report["rows"], "request", say()),
+        "span": f"{report['duration_s']:,.4g}",
+    }
+    if report["rate_per_s"] is None:
+        texts = [tr("**Read as** {format}: {requests} in {span} s.", **values)]
+    else:
+        rate = f"{report['rate_per_s']:.3g}"
+        texts = [tr("**Read as** {format}: {requests} in {span} s, {rate} requests/s.", **values, rate=rate)]
+    dropped = [
+        tr("line {line}: {reason}", line=f"{one['line']:,}", reason=one["reason"])
+        for one in report["dropped"]
     ]
-    dropped = [f"line {one['line']:,}: {one['reason']}" for one in report["dropped"]]
-    heading = f"Dropped, {count(len(dropped), 'record')}" if dropped else "Dropped nothing."
-    texts.append(_listed(heading, dropped))
+    if dropped:
+        texts.append(_listed(tr_count(len(dropped), "Dropped, {n} record", "Dropped, {n} records"), dropped))
+    else:
+        texts.append(f"**{tr('Dropped nothing.')}**")
     if report["assumed"]:
-        texts.append(_listed("Assumed", report["assumed"]))
+        texts.append(_listed(tr("Assumed"), report["assumed"]))
     return texts
 
 
 def _listed(heading: str, lines: list[str]) -> str:
     """A heading with its lines; of many the first."""
-    if not lines:
-        return f"**{heading}**"
     first = [f"- {plain(line)}" for line in lines[:MOST_LINES]]
-    more = len(lines) - MOST_LINES
-    first += [f"- … and {more:,} more; `python -m sched trace --json` lists them all"] if more > 0 else []
-    return "\n".join([f"**{heading}:**", "", *first])
+    if (more := len(lines) - MOST_LINES) > 0:
+        rest = tr("… and {n} more; `python -m sched trace --json` lists them all", n=f"{more:,}")
+        first.append(f"- {rest}")
+    return "\n".join([tr("**{heading}:**", heading=heading), "", *first])

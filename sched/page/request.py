@@ -10,7 +10,7 @@ from sched.page.cards import seconds, unbroken
 from sched.page.component import component
 from sched.page.controls import roles, roles_recorded
 from sched.page.explained import by_wait, culprits, explained, longest_wait, parts_of_wait
-from sched.page.language import tr, tr_count
+from sched.page.language import say, tr, tr_count
 from sched.page.results import Incident, Result
 from sched.page.state import Shown, show, shown
 from sched.page.titles import title
@@ -123,7 +123,6 @@ def _data(name: str, sides: list[dict[str, Any]]) -> dict[str, Any]:
         "again": tr("The same requests played again with one change. Not to be added to the blame."),
         "life": tr("Its life"),
         "heads": [tr("request"), tr("what it did"), tr("short of"), tr("time"), tr("share")],
-        "events": [tr("at"), tr("event"), tr("what happened")],
         "goto": tr("Show on the stage"),
     }
     return {"request": name, "picked": st.session_state.get("picked", 0), "words": words, "sides": sides}
@@ -155,7 +154,7 @@ def _side(now: Shown, runs: Mapping[str, Result], key: str, name: str, side: str
 
 def _sentences(found: Mapping[str, Any]) -> list[str]:
     """The story without its last sentence, which is the list of what would have helped."""
-    texts = story(found)
+    texts = story(found, say())
     waited = found["wait_s"] and found["request"]["outcome"] not in ("refused", "shed")
     return texts[:-1] if waited else texts
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from sched.page.about import about
 from sched.page.compare import compare
-from sched.page.component import complete_address, send_code, style_sheet
+from sched.page.component import complete_address, declare_language, send_code, style_sheet
 from sched.page.lab import lab
 from sched.page.language import language_choice, tr
 from sched.page.learn import learn
@@ -59,5 +59,6 @@ def _view(key: str, draw: Callable[[], None], views: Mapping[str, Any]) -> None:
     write_address()
     if completed := st.session_state.get("completed"):
         complete_address(*completed)
+    declare_language()
     language_choice()
     draw()

@@ -10,12 +10,15 @@ from sched.model import UNLIMITED_BLOCKS
 from sched.page.cards import choose
 from sched.page.controls import MARKS, changed, entry, nice, roles, slider
 from sched.page.expert import expert
+from sched.page.gallery import gallery, open_scenario
+from sched.page.language import tr
+from sched.page.promise import goal
 from sched.page.replay import recorded_tenants, replay
-from sched.page.state import Shown, set_values, show, shown, start, with_scenario
+from sched.page.state import Shown, set_values, show, shown
 from sched.page.suggested import suggested
-from sched.page.titles import plain
+from sched.page.titles import name_of, plain, scenario_story
 from sched.plain import join_path
-from sched.scenario import Scenario, known_policies, preset, presets
+from sched.scenario import Scenario, known_policies, presets
 from sched.sources import Traffic
 
 
@@ -26,17 +29,21 @@ def sidebar() -> None:
     st.session_state["drawn"] = set()
     with st.sidebar:
         _scenario_choice(scenario)
+        gallery()
         replay(scenario)
         _mode(now)
-        with st.expander("Traffic", expanded=True, icon=":material/bolt:"):
+        with st.expander(tr("Traffic"), expanded=True, icon=":material/bolt:"):
             _traffic(scenario, look)
-        with st.expander("Rescue buffer", expanded=True, icon=":material/shield:"):
+        with st.expander(tr("Rescue buffer"), expanded=True, icon=":material/shield:"):
             _rescue(scenario)
-        with st.expander("Engine", expanded=True, icon=":material/memory:"):
+        with st.expander(tr("Engine"), expanded=True, icon=":material/memory:"):
             _engine(scenario)
-        with st.expander("Ageing and weights", expanded=True, icon=":material/balance:"):
+        if scenario.traffic:
+            with st.expander(tr("Goal"), expanded=True, icon=":material/flag:"):
+                goal(scenario)
+        with st.expander(tr("Ageing and weights"), expanded=True, icon=":material/balance:"):
             _ageing_and_weights(scenario)
-        with st.expander("Policies compared", expanded=True, icon=":material/rule:"):
+        with st.expander(tr("Policies compared"), expanded=True, icon=":material/rule:"):
             _policies(scenario)
         _seed(scenario)
         if now.expert:
@@ -44,24 +51,22 @@ def sidebar() -> None:
 
 
 def _scenario_chosen() -> None:
-    now, chosen = shown(), preset(st.session_state["scenario"])
-    show(with_scenario(Shown(chosen, "", "", expert=now.expert, tab=now.tab), chosen))
-    start(shown())
+    open_scenario(st.session_state["scenario"])
 
 
 def _scenario_choice(scenario: Scenario) -> None:
     """The ready scenarios, and a way back to the one that was changed."""
-    titles = {one.name: one.title for one in presets()}
+    titles = {one.name: tr(one.title) for one in presets()}
     name = scenario.link_base.partition("@")[0]
     if name not in titles:
-        titles = {name: "Your own", **titles}
+        titles = {name: tr("Your own"), **titles}
     st.session_state["scenario"] = name
     st.selectbox(
-        "Scenario",
+        tr("Scenario"),
         list(titles),
         key="scenario",
         format_func=lambda one: titles.get(one, one),
-        help=plain(scenario.story) or None,
+        help=plain(scenario_story(scenario)) or None,
         on_change=_scenario_chosen,
     )
 
@@ -73,9 +78,10 @@ def _mode_chosen() -> None:
 def _mode(now: Shown) -> None:
     st.session_state["mode"] = "Expert" if now.expert else "Simple"
     st.segmented_control(
-        "Controls",
+        tr("Controls"),
         ["Simple", "Expert"],
         key="mode",
+        format_func={mode: tr(mode) for mode in ("Simple", "Expert")}.__getitem__,
         required=True,
         label_visibility="collapsed",
         width="stretch",
@@ -87,17 +93,19 @@ def _traffic(scenario: Scenario, look: dict[str, int]) -> None:
     """Rates by class; size and share of the long prompts."""
     if not scenario.traffic:
         st.caption(
-            "The requests of this scenario are a recorded trace."
-            if scenario.trace
-            else "The requests of this scenario are written one by one."
+            tr(
+                "The requests of this scenario are a recorded trace."
+                if scenario.trace
+                else "The requests of this scenario are written one by one."
+            )
         )
         return
     for one in scenario.traffic:
-        slider(("traffic", one.name, "rate_per_s"), f"{_named(one, look)}, requests/s")
+        slider(("traffic", one.name, "rate_per_s"), tr("{name}, requests/s", name=_named(one, look)))
     long = max(scenario.traffic, key=lambda one: length_of(one.prompt)[1])
     size, _ = length_of(long.prompt)
     if size:
-        slider(("traffic", long.name, "prompt", size), f"{_named(long, look)}, {SIZES[size]}")
+        slider(("traffic", long.name, "prompt", size), tr(SIZES[size], name=_named(long, look)))
     if len(scenario.traffic) > 1:
         _share(scenario, long, look)
 
@@ -107,7 +115,11 @@ def _named(one: Traffic, look: dict[str, int]) -> str:
     return f"{MARKS[look[one.name]]} {plain(one.name)}"
 
 
-SIZES = {"mean": "prompt tokens", "tokens": "prompt tokens", "max": "longest prompt"}
+SIZES = {
+    "mean": "{name}, prompt tokens",
+    "tokens": "{name}, prompt tokens",
+    "max": "{name}, longest prompt",
+}
 
 
 def length_of(law: Length) -> tuple[str, float]:
@@ -128,13 +140,13 @@ def _share(scenario: Scenario, long: Traffic, look: dict[str, int]) -> None:
     now = min(max(round(100 * long.rate_per_s / (others + long.rate_per_s), 1), 0.1), 99.9)
     st.session_state[key] = now
     st.slider(
-        f"{_named(long, look)}, share of requests",
+        tr("{name}, share of requests", name=_named(long, look)),
         min(0.5, now),
         max(20.0, now, min(95.0, nice(2 * now))),
         step=0.5,
         key=key,
         format="%.1f %%",
-        help=f"Sets the rate of {plain(long.name)}; the other classes keep theirs.",
+        help=tr("Sets the rate of {name}; the other classes keep theirs.", name=plain(long.name)),
         on_change=changed,
         args=(key, path, lambda percent: float(f"{others * percent / (100 - percent):.4g}")),
     )
@@ -156,7 +168,7 @@ def _engine(scenario: Scenario) -> None:
     blocks = machine(scenario).kv_blocks
     for name in ("kv_blocks", "max_num_seqs", "max_num_batched_tokens"):
         if name == "kv_blocks" and blocks >= UNLIMITED_BLOCKS:
-            st.caption("KV memory: unlimited")
+            st.caption(tr("KV memory: unlimited"))
         else:
             slider(("engine", name), value=blocks if name == "kv_blocks" else None)
 
@@ -174,14 +186,14 @@ def _ageing_and_weights(scenario: Scenario) -> None:
     if off:
         _offer("vtc")
     for tenant in list(dict.fromkeys([*scenario.tenants, *tenants]))[:12]:
-        slider(("tenants", tenant, "weight"), f"Weight of {plain(tenant)}", off=off)
+        slider(("tenants", tenant, "weight"), tr("Weight of {name}", name=plain(tenant)), off=off)
 
 
 def _missing(scenario: Scenario, key: str) -> str | None:
     """Why a policy's controls cannot be moved: it is not compared."""
     if key in scenario.policies:
         return None
-    return f"It counts under {known_policies()[key].title} only, which is not compared now."
+    return tr("It counts under {policy} only, which is not compared now.", policy=name_of(key))
 
 
 OFFERS = {"rescue": "Try a rescue buffer", "aging": "Try an ageing threshold", "vtc": "Try tenant weights"}
@@ -190,10 +202,10 @@ OFFERS = {"rescue": "Try a rescue buffer", "aging": "Try an ageing threshold", "
 def _offer(key: str) -> None:
     """A policy whose controls would change nothing now can be added where they are."""
     st.button(
-        OFFERS[key],
+        tr(OFFERS[key]),
         key=f"offer.{key}",
         icon=":material/add:",
-        help=f"Adds {known_policies()[key].title} to the policies compared and shows it as B.",
+        help=tr("Adds {policy} to the policies compared and shows it as B.", policy=name_of(key)),
         on_click=_added,
         args=(key,),
     )
@@ -211,13 +223,12 @@ def _policies_chosen() -> None:
 
 
 def _policies(scenario: Scenario) -> None:
-    known = known_policies()
     st.session_state["policies"] = list(scenario.policies)
     st.multiselect(
-        "Policies compared",
-        list(known),
+        tr("Policies compared"),
+        list(known_policies()),
         key="policies",
-        format_func=lambda key: known[key].title,
+        format_func={key: name_of(key) for key in known_policies()}.__getitem__,
         label_visibility="collapsed",
         on_change=_policies_chosen,
     )
@@ -231,9 +242,9 @@ def _seed(scenario: Scenario) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         entry(("seed",))
         st.button(
-            "Another",
+            tr("Another"),
             key="another_seed",
             icon=":material/casino:",
             on_click=_another_seed,
-            help="The next seed.",
+            help=tr("The next seed."),
         )

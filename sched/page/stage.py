@@ -19,6 +19,13 @@ def _rested() -> None:
         show(replace(shown(), t=float(value)))
 
 
+def _framed() -> None:
+    """The frame came to rest where somebody put it."""
+    value = st.session_state["stage"]["window"]
+    if value is not None:
+        show(replace(shown(), window=(float(value[0]), float(value[1]))))
+
+
 def _focused() -> None:
     """A request was clicked: its story is opened; one that a row below led to is only shown on the stage."""
     said = st.session_state["stage"]["focus"] or {"request": None, "opens": False}
@@ -37,12 +44,14 @@ def stage(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, 
         culprits=[
             [(one.from_s, one.to_s, one.culprits[0][0]) for one in found[key] if one.culprits] for key in keys
         ],
+        lang=now.lang,
         **arrival,
     )
     component("stage")(
         data=data,
         key="stage",
-        default={"t": None, "focus": None},
+        default={"t": None, "window": None, "focus": None},
         on_t_change=_rested,
+        on_window_change=_framed,
         on_focus_change=_focused,
     )

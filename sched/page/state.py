@@ -14,6 +14,7 @@ from sched.cost import machine
 from sched.external import change, link, parse_link
 from sched.fields import ScenarioError
 from sched.language import NAMES
+from sched.page.frame import ends, short, window_of
 from sched.scenario import Scenario, preset
 
 PAGES = ("lab", "compare", "tradeoffs", "learn", "about")
@@ -22,7 +23,7 @@ TABS = ("inversions", "request", "queue")
 """What may stand below the stage; the first one is open when a link does not say."""
 SEEDS = (1, 3, 9, 20)
 """Over how many seeds policies may be compared on the page."""
-SETTINGS = ("baseline", "of", "chart", "sort", "vary", "vary2", "goal", "lesson", "part")
+SETTINGS = ("baseline", "of", "metric", "chart", "sort", "vary", "vary2", "goal", "lesson", "part")
 """What a view may be told in its own words; it refuses in words what it does not know."""
 FIRST_CHOICE = ("backfill", "priority", "fcfs")
 """Shown as A when nobody chose: the first of these that is compared."""
@@ -32,6 +33,7 @@ FIRST_CHOICE = ("backfill", "priority", "fcfs")
 class Shown:
     """A scenario and how it is looked at; `t` is None until somebody has stopped the replay somewhere.
 
+    `window` is the time that the frame on the stage shows, in seconds, once somebody has moved it.
     What is None was not chosen. `of` is the class or tenant that a view speaks of, `vary` and `vary2` are the
     knobs of a sweep as `key=start:stop:step`.
     """
@@ -40,6 +42,7 @@ class Shown:
     a: str
     b: str
     t: float | None = None
+    window: tuple[float, float] | None = None
     focus: str | None = None
     tab: str = TABS[0]
     expert: bool = False
@@ -49,6 +52,7 @@ class Shown:
     seeds: int | None = None
     baseline: str | None = None
     of: str | None = None
+    metric: str | None = None
     chart: str | None = None
     sort: str | None = None
     vary: str | None = None
@@ -83,7 +87,8 @@ def query_of(shown: Shown) -> str:
         a=shown.a if shown.a != first else None,
         b=shown.b if shown.b != second else None,
         view=shown.page if shown.page != PAGES[0] else shown.tab if shown.tab != TABS[0] else None,
-        t=None if shown.t is None else f"{shown.t:.4f}".rstrip("0").rstrip("."),
+        t=None if shown.t is None else short(shown.t, 4),
+        **ends(shown.window),
         focus=shown.focus,
         expert="1" if shown.expert else None,
         play="1" if shown.play else None,
@@ -121,6 +126,7 @@ def shown_by(query: Mapping[str, list[str]], page: str = PAGES[0]) -> tuple[Show
         a,
         b,
         t=float(view["t"]) if "t" in view else None,
+        window=window_of(view),
         focus=view.get("focus"),
         tab=opened if opened in TABS else TABS[0],
         expert=_choice(view, "expert", ["0", "1"]) == "1",
@@ -158,14 +164,16 @@ def arrive(page: str = PAGES[0]) -> None:
         return
     state["query"] = query
     state["fault"], state["notes"] = None, []
-    first_visit = "shown" not in state and not query
+    first_visit = state["newcomer"] = "shown" not in state and not query
     try:
         state["shown"], state["notes"] = shown_by(query, page)
     except ScenarioError as error:
         state["fault"] = sentence(error)
         if "shown" not in state:
             scenario = preset("noisy-neighbour")
-            state["shown"] = Shown(scenario, *default_pair(scenario), page=page)
+            asked = st.query_params.get("lang", "en")
+            lang = asked if asked in NAMES else "en"
+            state["shown"] = Shown(scenario, *default_pair(scenario), page=page, lang=lang)
     if first_visit and (st.context.locale or "").partition("-")[0] in NAMES:
         state["shown"] = replace(shown(), lang=(st.context.locale or "").partition("-")[0])
     start(state["shown"], play=first_visit or shown().play)
@@ -175,7 +183,7 @@ def start(now: Shown, *, play: bool = False) -> None:
     """The stage begins anew, at the moment the link names or at the worst wait; else it keeps its place."""
     state = st.session_state
     number = state["arrival"]["number"] + 1 if "arrival" in state else 0
-    state["arrival"] = {"number": number, "t": now.t, "focus": now.focus, "play": play}
+    state["arrival"] = {"number": number, "t": now.t, "window": now.window, "focus": now.focus, "play": play}
 
 
 def write_address() -> None:
@@ -201,8 +209,7 @@ def leave() -> dict[str, list[str]]:
     """Another view is opened: its address, which is then no arrival."""
     state = st.session_state
     state["page"] = shown().page
-    state["query"] = _as_query(shown())
-    query: dict[str, list[str]] = state["query"]
+    state["query"] = query = _as_query(shown())
     return query
 
 

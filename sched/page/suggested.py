@@ -5,6 +5,8 @@ import streamlit as st
 from sched.experiments import expected_requests
 from sched.external import link
 from sched.fields import ScenarioError
+from sched.language import language
+from sched.page.language import say, tr
 from sched.page.results import refused_size
 from sched.page.state import set_values
 from sched.page.titles import kept_share, percent, plain
@@ -15,8 +17,8 @@ from sched.words import count
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _suggestion(form: str, _scenario: Scenario) -> Suggestion:
-    return suggest(_scenario)
+def _suggestion(form: str, lang: str, _scenario: Scenario) -> Suggestion:
+    return suggest(_scenario, say=language(lang))
 
 
 def suggestion(scenario: Scenario) -> Suggestion | None:
@@ -31,7 +33,7 @@ def suggestion(scenario: Scenario) -> Suggestion | None:
     try:
         if refused_size(expected_requests(scenario), scenario):
             return None
-        return _suggestion(link(bare), bare)
+        return _suggestion(link(bare), say().code, bare)
     except ScenarioError:
         return None  # said in words where the picture is
 
@@ -39,11 +41,11 @@ def suggestion(scenario: Scenario) -> Suggestion | None:
 def heading(found: Suggestion) -> str:
     """The suggestion in a line: "Suggested: 25 % (593 blocks)"."""
     if not found.blocks:
-        return "Suggested: none, as no urgent request can run"
-    blocks = count(found.blocks, "block")
+        return tr("Suggested: none, as no urgent request can run")
+    blocks = count(found.blocks, "block", say())
     if found.share is None:
-        return f"Suggested: {blocks}; memory is unlimited, so none need be kept"
-    return f"Suggested: {percent(found.share)} ({blocks})"
+        return tr("Suggested: {blocks}; memory is unlimited, so none need be kept", blocks=blocks)
+    return tr("Suggested: {share} ({blocks})", share=percent(found.share), blocks=blocks)
 
 
 def _taken(share: float) -> None:
@@ -57,18 +59,21 @@ def suggested(scenario: Scenario) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="suggested"):
         st.caption(heading(found), width="stretch")
-        with st.popover("Why", key="suggested.why", type="tertiary"):
-            st.markdown("**How large the rescue buffer should be**")
+        with st.popover(tr("Why"), key="suggested.why", type="tertiary"):
+            st.markdown(tr("**How large the rescue buffer should be**"))
             st.markdown("\n".join(f"- {plain(line)}" for line in found.lines))
             st.caption(
-                "The share is rounded up to whole per cent. It is a start, not a promise: move the slider."
+                tr(
+                    "The share is rounded up to whole per cent. It is a start, not a promise: move the "
+                    "slider."
+                )
             )
     kept, share = kept_share(scenario, "rescue"), found.share if found.blocks else None
     if kept is not None and share is not None and abs(kept - share) > 1e-9:
         st.button(
-            f"Set to {percent(share)}",
+            tr("Set to {share}", share=percent(share)),
             key="suggested.set",
-            help="Keeps the suggested share of the KV blocks for the urgent.",
+            help=tr("Keeps the suggested share of the KV blocks for the urgent."),
             width="stretch",
             on_click=_taken,
             args=(share,),

@@ -1,16 +1,25 @@
-"""What a policy is called on the page."""
+"""What a policy is called on the page, in the language of the session."""
 
 import re
 
 from sched.cost import machine
-from sched.scenario import Scenario, known_policies
+from sched.page.language import tr
+from sched.scenario import Scenario, known_policies, presets
 from sched.verdict import uncapital
+
+SHORTEST_CLAUSE = 12
+"""A first clause of fewer characters says too little where words are not set apart."""
 
 
 def title(scenario: Scenario, key: str) -> str:
     """The policy's title, with the size of its buffer where it has one."""
-    name, kept = known_policies()[key].title, kept_share(scenario, key)
+    name, kept = name_of(key), kept_share(scenario, key)
     return name if kept is None else f"{name} {percent(kept)}"
+
+
+def name_of(key: str) -> str:
+    """The policy's title alone."""
+    return tr(known_policies()[key].title)
 
 
 def kept_share(scenario: Scenario, key: str) -> float | None:
@@ -22,11 +31,12 @@ def kept_share(scenario: Scenario, key: str) -> float | None:
 
 def in_sentence(scenario: Scenario, key: str) -> str:
     """The policy inside a sentence: "priority + backfill", "a 12 % rescue buffer"."""
-    name, kept = known_policies()[key].title, kept_share(scenario, key)
-    words = uncapital(name)
+    words, kept = uncapital(name_of(key)), kept_share(scenario, key)
     if kept is None:
         return words
-    return f"{'an' if percent(kept)[0] == '8' else 'a'} {percent(kept)} {words}"
+    share = percent(kept)
+    template = "an {share} {policy}" if share[0] == "8" else "a {share} {policy}"
+    return tr(template, share=share, policy=words)
 
 
 def percent(share: float) -> str:
@@ -38,18 +48,32 @@ def subtitle(scenario: Scenario, key: str) -> str:
     """One line about the policy: what it keeps, or the first clause of its help."""
     settings, kept = scenario.policies.get(key), kept_share(scenario, key)
     if kept is not None and machine(scenario).kv_blocks < 2**31:
-        blocks = int(kept * machine(scenario).kv_blocks + 0.5)
-        lent = getattr(settings, "lend", False)
-        return f"{blocks:,} blocks kept for urgent, {'lent while idle' if lent else 'closed to others'}"
+        blocks = f"{int(kept * machine(scenario).kv_blocks + 0.5):,}"
+        if getattr(settings, "lend", False):
+            return tr("{blocks} blocks kept for urgent, lent while idle", blocks=blocks)
+        return tr("{blocks} blocks kept for urgent, closed to others", blocks=blocks)
     first = about(key)
-    clause = first.partition(";")[0].rstrip(".")
-    clause = clause if " " in clause else first.rstrip(".")
+    clause = re.split("[;；]", first)[0].rstrip(".。")
+    clause = clause if " " in clause or len(clause) > SHORTEST_CLAUSE else first.rstrip(".。")
     return clause[:1].lower() + clause[1:]
 
 
 def about(key: str) -> str:
     """What a policy does: the first sentence of its help, on one line."""
-    return " ".join(known_policies()[key].help.partition("\n\n")[0].split())
+    return tr(" ".join(known_policies()[key].help.partition("\n\n")[0].split()))
+
+
+def scenario_title(scenario: Scenario) -> str:
+    """The scenario's title; that of a ready scenario in the language of the session."""
+    title = scenario.title or "Untitled"
+    is_ready = not scenario.title or title in {one.title for one in presets()}
+    return tr(title) if is_ready else title
+
+
+def scenario_story(scenario: Scenario) -> str:
+    """The scenario's story; that of a ready scenario in the language of the session."""
+    story = scenario.story
+    return tr(story) if story in {one.story for one in presets()} else story
 
 
 def plain(text: str) -> str:

@@ -7,12 +7,12 @@ import streamlit as st
 
 from sched.page.cards import NARROW, seconds
 from sched.page.controls import MARKS, entry, roles, roles_recorded
-from sched.page.language import tr, tr_count
+from sched.page.language import say, tr, tr_count
 from sched.page.opened import opened, patience_ps
 from sched.page.results import Incident, Result
 from sched.page.state import Shown
 from sched.page.titles import plain, title
-from sched.words import count
+from sched.words import count, joined, listed
 
 NOUNS = {"kv": "block", "seats": "seat", "tokens": "token"}
 HEADS = (
@@ -41,26 +41,30 @@ def noun_of(cause: str) -> str:
 
 
 def _holder(one: Mapping[str, Any], look: Mapping[str, int], noun: str) -> str:
-    return f"{MARKS[look.get(one['class'], 2)]} {plain(one['id'])} ({count(one['holds'], noun)})"
+    return f"{MARKS[look.get(one['class'], 2)]} {plain(one['id'])} ({count(one['holds'], noun, say())})"
 
 
 def _lack(note: Mapping[str, Any]) -> str:
-    """What it asked for and what of it was not there."""
-    text = f"it asked for {count(note['kv_asked'], 'KV block')}, {note['kv_free']:,} were free: "
-    short = [
+    """What of what it asked for was not there: "12 blocks and 1 seat short"."""
+    lacks = [
         (note["kv_deficit"], "block"),
         (note["tokens_deficit"], "token"),
         (note["seats_deficit"], "seat"),
     ]
-    named = [count(many, noun) for many, noun in short if many]
-    return text + (f"{' and '.join(named)} short" if named else "nothing short")
+    named = [count(many, noun, say()) for many, noun in lacks if many]
+    if not named:
+        return tr("nothing short")
+    short = named[0]
+    for one in named[1:]:
+        short = tr("{one} and {other}", one=short, other=one)
+    return tr("{what} short", what=short)
 
 
 def expected(note: Mapping[str, Any]) -> str:
     """The estimate with its spread: "4.6 s (p10 to p90: 3.2 s to 7.1 s)"."""
     if note["eta_p50_s"] is None:
         return ""
-    return f"{seconds(note['eta_p50_s'])} (p10 to p90: {spread(note)})"
+    return tr("{span} (p10 to p90: {spread})", span=seconds(note["eta_p50_s"]), spread=spread(note))
 
 
 def spread(note: Mapping[str, Any]) -> str:
@@ -68,26 +72,38 @@ def spread(note: Mapping[str, Any]) -> str:
     low, high = note["eta_p10_s"], note["eta_p90_s"]
     if low is None:
         return "–"
-    return f"{seconds(low)} to {'never here' if high is None else seconds(high)}"
+    return tr("{low} to {high}", low=seconds(low), high=tr("never here") if high is None else seconds(high))
 
 
 def first_note(note: Mapping[str, Any], look: Mapping[str, int]) -> str:
     """A note in sentences."""
-    parts = [f"At {note['at_s']:.2f}{NARROW}s, after waiting {seconds(note['waited_s'])}, {_lack(note)}."]
+    parts = [
+        tr(
+            "At {at}, after waiting {span}, it asked for {blocks}, {free} were free: {short}.",
+            at=f"{note['at_s']:.2f}{NARROW}s",
+            span=seconds(note["waited_s"]),
+            blocks=count(note["kv_asked"], "KV block", say()),
+            free=f"{note['kv_free']:,}",
+            short=_lack(note),
+        )
+    ]
     if quiet := QUIET.get(note["cause"]):
-        parts.append(quiet)
+        parts.append(tr(quiet))
     if note["blockers"]:
         noun = noun_of(note["cause"])
-        parts.append(
-            f"Of lower requests, {', '.join(_holder(one, look, noun) for one in note['blockers'])} held most."
-        )
+        who = listed([_holder(one, look, noun) for one in note["blockers"]], say())
+        parts.append(tr("Of lower requests, {who} held most.", who=who))
     passed = note["bypassed_by"]
-    parts.append(f"{count(passed, 'request')} had passed it." if passed else "Nobody had passed it.")
-    if told := expected(note):
-        parts.append(f"Time to admission, estimated: **{told}**; it came to {seconds(note['actual_s'])}.")
+    if passed:
+        parts.append(tr("{requests} had passed it.", requests=count(passed, "request", say())))
     else:
-        parts.append(f"No estimate could be made; it came to {seconds(note['actual_s'])}.")
-    return " ".join(parts)
+        parts.append(tr("Nobody had passed it."))
+    came = seconds(note["actual_s"])
+    if told := expected(note):
+        parts.append(tr("Time to admission, estimated: **{told}**; it came to {came}.", told=told, came=came))
+    else:
+        parts.append(tr("No estimate could be made; it came to {came}.", came=came))
+    return joined(parts, say())
 
 
 def table(notes: Sequence[Mapping[str, Any]]) -> str:
@@ -109,7 +125,7 @@ def table(notes: Sequence[Mapping[str, Any]]) -> str:
         ]
         rows.append("| " + " | ".join(cells) + " |")
     rule = "|".join("---" if head == "most held by" else "---:" for head in HEADS)
-    return "\n".join([f"| {' | '.join(HEADS)} |", f"|{rule}|", *rows])
+    return "\n".join([f"| {' | '.join(tr(head) for head in HEADS)} |", f"|{rule}|", *rows])
 
 
 def told(now: Shown, run: Result, found: tuple[Incident, ...]) -> None:
@@ -163,5 +179,11 @@ def _how_many(now: Shown, run: Result, found: tuple[Incident, ...]) -> str:
     late = sum(
         one.waited_s * 1e12 > patience_ps(now.scenario, run.log, ids.index(one.request)) for one in found
     )
-    many = f"{late:,} of the {count(len(found), 'incident')} below"
-    return f"{many} waited longer. Show one on the stage to read what its request was told."
+    return tr_count(
+        len(found),
+        "{late} of the {n} incident below waited longer. Show one on the stage to read what its request was "
+        "told.",
+        "{late} of the {n} incidents below waited longer. Show one on the stage to read what its request was "
+        "told.",
+        late=f"{late:,}",
+    )

@@ -1,6 +1,6 @@
 // Hands the views to the components that show them: the code travels once, not with every change of data.
 
-const VIEWS = { stage, cards, incidents, story };
+const VIEWS = { stage, cards, incidents, story, gallery, compare };
 
 // A component's style lives in its own shadow, so it is put there by whoever draws in it.
 function dressed(name) {
@@ -11,6 +11,7 @@ function dressed(name) {
       style.textContent = STYLES[name];
       parent.append(style);
     }
+    if (api.data?.lang) setLanguage(api.data.lang);
     return VIEWS[name](api);
   };
 }

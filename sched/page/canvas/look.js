@@ -89,23 +89,56 @@ function fit(canvas, width, height) {
   return [g, scale];
 }
 
+// What a person reads is a whole sentence in the language chosen: the English one is the key of its translation, and
+// MESSAGES, put in front when the script is served, holds those of the other languages.
+let language = "en";
+
+function setLanguage(code) { language = Object.hasOwn(MESSAGES, code ?? "") ? code : "en"; }
+
+function filled(text, values) {
+  return text.replace(/\{(\w+)\}/g, (whole, name) => (!Object.hasOwn(values, name) ? whole : typeof values[name] === "number" ? count(values[name]) : values[name]));
+}
+
+function tr(template, values = {}) { return filled(MESSAGES[language]?.[template] ?? template, values); }
+
+// A sentence about n things, which the template calls {n}.
+function trCount(n, one, many, values = {}) { return tr(n === 1 && language === "en" ? one : many, { n, ...values }); }
+
+// Sentences one after the other; Chinese ones end with a stop that is wide enough.
+const joined = (sentences) => sentences.filter(Boolean).join(language === "zh" ? "" : " ");
+
 // Numbers in words: three significant figures and never more than three decimals.
-const count = (n) => Math.round(n).toLocaleString("en-US");
+const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const count = (n) => WHOLE.format(Math.round(n));
 
 function span(seconds) {
-  if (!Number.isFinite(seconds)) return "never";
+  if (!Number.isFinite(seconds)) return tr("never");
   if (seconds === 0) return "0" + NARROW_NO_BREAK + "s";
   if (seconds < 0.0995) return (seconds < 0.00095 ? "<1" : String(Math.round(seconds * 1000))) + NARROW_NO_BREAK + "ms";
   const digits = seconds < 0.995 ? 2 : seconds < 99.5 ? 1 : 0;
   return Number(seconds.toFixed(digits)).toLocaleString("en-US", { minimumFractionDigits: seconds < 9.95 ? Math.min(digits, 1) : 0 }) + NARROW_NO_BREAK + "s";
 }
 
-const plural = (n, one, many = one + "s") => `${count(n)} ${n === 1 ? one : many}`;
+const moment = (seconds) => seconds.toFixed(2) + NARROW_NO_BREAK + "s";
+const percent = (part) => Math.round(100 * part) + NARROW_NO_BREAK + "%";
 
 function listed(names, most = 2) {
   const shown = names.slice(0, most), rest = names.length - shown.length;
-  if (rest > 0) return `${shown.join(", ")} and ${rest} more`;
-  return shown.length < 2 ? shown.join("") : `${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}`;
+  const comma = language === "zh" ? "、" : ", ";
+  if (rest > 0) return trCount(rest, "{names} and {n} more", "{names} and {n} more", { names: shown.join(comma) });
+  return shown.length < 2 ? shown.join("") : tr("{names} and {last}", { names: shown.slice(0, -1).join(comma), last: shown.at(-1) });
+}
+
+// A name as a user wrote it, fit to stand in a sentence: not too long, without marks that turn the writing round, and
+// where it runs from right to left, kept apart from what stands beside it.
+const LONGEST_NAME = 28, TURNS = /[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\u0000-\u001f]/g;
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802-\ud803\ud83a-\ud83b]/;
+
+function displayed(name) {
+  const letters = Array.from(name.replace(TURNS, ""));
+  const cut = letters.length > LONGEST_NAME ? letters.slice(0, LONGEST_NAME - 9).join("") + "…" + letters.slice(-8).join("") : letters.join("");
+  const text = cut.replaceAll("**", "*\u200b*");                // two stars would set what follows in bold
+  return RIGHT_TO_LEFT.test(text) ? "\u2068" + text + "\u2069" : text;
 }
 
 // Elements are made from text and attributes only: nothing a user wrote is ever parsed as markup.

@@ -1,13 +1,12 @@
 // The stage: two policies on one playhead. Nothing goes to the server while it plays; `t` does when it comes to rest.
 
 const SPEEDS = [0.25, 1, 4], SPEED_NAMES = ["¼×", "1×", "4×"];
-const KEYS = [["Space", "play"], ["←", ""], ["→", "step"], ["n", ""], ["p", "next, previous inversion"], ["w", "worst wait"], ["t", "table"], ["?", "all keys"]];
-const MORE_KEYS = [["PageUp", ""], ["PageDown", "one second"], ["[", ""], ["]", "speed"], ["1", ""], ["5", "card as A, with Shift as B"], ["b", "whole run or close-up"], ["f", "next waiting urgent"], ["Home", ""], ["End", "ends of the run"], ["Esc", "nobody in focus"]];
+const COLOURS = ["bg", "surface", "raised", "line", "ink", "ink2", "ink3", "accent", "urgent", "regular", "batch", "free", "reservedBg", "culprit", "culpritBg", "good"];
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 class Stage {
   constructor(parent) {
-    this.t = 0; this.speed = 1; this.side = 0; this.pinned = null; this.hover = null; this.window = null; this.worlds = []; this.frames = 0; this.cost = 0;
+    Object.assign(this, { t: 0, speed: 1, side: 0, pinned: null, hover: null, window: null, worlds: [], frames: 0, cost: 0, texts: [] });
     this.build();
     (parent.querySelector?.(".stage-root") ?? parent).replaceChildren(this.root);
     this.listen();
@@ -15,39 +14,49 @@ class Stage {
     this.observer.observe(this.root);
   }
 
+  // Remembers how to write a text, so that it can be written again in another language.
+  text(write) { this.texts.push(write); write(); }
+
+  labelled(node, label) {
+    this.text(() => { node.setAttribute("aria-label", label()); if (node.tagName === "BUTTON") node.title = label(); });
+    return node;
+  }
+
+  button(name, label, children, words = null) {
+    const node = this.labelled(el("button", { class: name, type: "button" }, ...children), label);
+    if (words) { const span = el("span"); node.append(span); this.text(() => say(span, words())); }
+    return node;
+  }
+
   build() {
-    const button = (name, label, ...children) => el("button", { class: name, type: "button", "aria-label": label, title: label }, ...children);
     this.panels = [new Panel(0), new Panel(1)];
-    this.choose = el("div", { class: "choose", role: "group", "aria-label": "Policy shown" });
+    this.choose = this.labelled(el("div", { class: "choose", role: "group" }), () => tr("Policy shown"));
     this.choices = [0, 1].map((side) => { const one = el("button", { type: "button", "aria-pressed": "false" }); one.onclick = () => this.showSide(side); this.choose.append(one); return one; });
-    this.playButton = button("play", "Play", icon("play", 22));
+    this.playButton = this.button("play", () => (this.playing ? tr("Pause") : tr("Play")), [icon("play", 22)]);
     this.clock = el("output", { class: "clock", "aria-live": "off" });
-    this.strip = el("canvas", { "aria-hidden": true });
-    this.brush = el("div", { class: "brush" }, el("i"), el("i"));
-    this.needle = el("div", { class: "needle" });
-    this.scrub = el("div", { class: "scrub", role: "slider", tabindex: "0", "aria-label": "Playhead", "aria-valuemin": "0" }, this.strip, this.brush, this.needle);
-    this.speeds = SPEEDS.map((speed, k) => { const one = el("button", { type: "button", "aria-pressed": "false", "aria-label": `Speed ${speed}` }, SPEED_NAMES[k]); one.onclick = () => this.setSpeed(speed); return one; });
-    this.nextButton = button("next", "Next inversion", icon("next", 18), el("span", {}, "Next inversion"));
-    this.transport = el("div", { class: "transport" }, this.playButton, this.clock, this.scrub, el("div", { class: "speed", role: "group", "aria-label": "Speed" }, ...this.speeds), this.nextButton);
-    this.captions = [0, 1].map((side) => el("p", { class: "caption" }, el("span", { class: "badge", "aria-hidden": true }, "AB"[side]), el("span", { class: "words" })));
+    this.buildScrub();
+    this.speeds = SPEEDS.map((speed, k) => { const one = this.labelled(el("button", { type: "button", "aria-pressed": "false" }, SPEED_NAMES[k]), () => tr("Speed {speed}", { speed: SPEED_NAMES[k] })); one.onclick = () => this.setSpeed(speed); return one; });
+    const speed = this.labelled(el("div", { class: "speed", role: "group" }, ...this.speeds), () => tr("Speed"));
+    this.nextButton = this.button("next", () => tr("Next inversion"), [icon("next", 18)], () => tr("Next inversion"));
+    this.transport = el("div", { class: "transport" }, this.playButton, this.clock, this.scrub, speed, this.nextButton);
+    this.captions = [0, 1].map((side) => el("div", { class: "caption" }, el("span", { class: "badge", "aria-hidden": true }, "AB"[side]), el("p", {}, el("span", { class: "words" }), el("span", { class: "decided" }))));
     this.captionBox = el("div", { class: "captions", "aria-live": "polite" }, ...this.captions);
-    this.ganttCanvas = el("canvas", { role: "img", "aria-label": "All requests over time: waiting, prefill, decode; inversions hatched" });
-    this.gantt = new Gantt(this.ganttCanvas);
+    this.ganttCanvas = this.labelled(el("canvas", { role: "img" }), () => tr("All requests over time: waiting, prefill, decode; inversions hatched"));
+    this.gutterCanvas = el("canvas", { class: "gutter", "aria-hidden": true });
+    this.gantt = new Gantt(this.ganttCanvas, this.gutterCanvas);
     this.line = el("div", { class: "line" });
     this.flagTime = el("div", { class: "flagtime" });
     this.tip = el("div", { class: "tip", hidden: true });
-    this.ganttBox = el("div", { class: "gantt" }, this.ganttCanvas, this.line, this.flagTime, this.tip);
-    const keyRow = (keys) => keys.flatMap(([key, text]) => [el("kbd", {}, key), text ? el("span", {}, text) : null]).filter(Boolean);
-    this.keys = el("div", { class: "keys" }, ...keyRow(KEYS));
-    this.moreKeys = el("div", { class: "keys", hidden: true }, ...keyRow(MORE_KEYS));
-    this.previousButton = button("", "Previous inversion", icon("previous", 18), el("span", {}, "Previous"));
-    this.nextButton2 = button("", "Next inversion", icon("next", 18), el("span", {}, "Next inversion"));
-    this.tableButton = button("", "The same as a table", icon("table", 18), el("span", {}, "As table"));
+    this.ganttBox = el("div", { class: "gantt" }, this.ganttCanvas, this.gutterCanvas, this.line, this.flagTime, this.tip);
+    this.help = new Help(this);
+    this.previousButton = this.button("", () => tr("Previous inversion"), [icon("previous", 18)], () => tr("Previous"));
+    this.nextButton2 = this.button("", () => tr("Next inversion"), [icon("next", 18)], () => tr("Next inversion"));
+    this.tableButton = this.button("", () => tr("The same as a table"), [icon("table", 18)], () => tr("As table"));
     this.actions = el("div", { class: "actions" }, this.previousButton, this.nextButton2, this.tableButton);
     this.tables = el("div", { class: "tables", hidden: true });
     this.panelBox = el("div", { class: "panels" }, this.panels[0].root, this.panels[1].root);
-    this.root = el("div", { class: "stage", tabindex: "0", role: "group", "aria-label": "Replay. Space plays, arrows step, n and p go to the next and previous inversion, t shows a table, question mark shows all keys." },
-      this.choose, this.panelBox, this.transport, this.captionBox, this.ganttBox, this.keys, this.moreKeys, this.actions, this.tables);
+    this.root = this.labelled(el("div", { class: "stage", tabindex: "0", role: "group" }, this.choose, this.panelBox, this.transport, this.captionBox, this.ganttBox, this.help.keys, this.help.root, this.actions, this.tables),
+      () => tr("Replay. Space plays, arrows step, n and p go to the next and previous inversion, t shows a table, question mark shows all keys."));
   }
 
   // New data, or the same again on a change of theme. Playhead, window and focus stay.
@@ -59,17 +68,19 @@ class Stage {
     if (this.raw !== api.data) return;                                  // newer data came meanwhile
     const name = this.pinned === null ? null : this.worlds[0]?.names[this.pinned];
     this.head = head;
+    this.speak(head.lang);
     this.worlds = runs.map((run) => new World(run));
+    this.worlds.forEach((world, side) => world.take(head.notes?.[side]));
     this.pairUp();
     this.end = Math.max(...this.worlds.map((world) => world.end));
-    this.pinned = name === null ? null : Math.max(-1, this.worlds[0].names.indexOf(name));
-    if (this.pinned < 0) this.pinned = null;
+    this.pinned = name === null ? null : this.find(name);
+    this.hover = this.storyKey = this.views = null;
     this.panels.forEach((panel, side) => { if (this.worlds[side]) panel.load(this.worlds[side], head.titles[side], head.subs[side]); });
-    this.choices.forEach((one, side) => one.replaceChildren(el("b", {}, "AB"[side]), " " + (head.titles[side] ?? "")));
+    this.choices.forEach((one, side) => one.replaceChildren(el("b", {}, "AB"[side]), " ", el("bdi", {}, head.titles[side] ?? "")));
     this.worst = this.worlds[0].worst();
-    for (const [one, words] of [[this.nextButton, "Next"], [this.nextButton2, "Next"], [this.previousButton, "Previous"]]) {
+    for (const one of [this.nextButton, this.nextButton2, this.previousButton]) {
       one.disabled = !this.worlds.some((world) => world.episodes.length);
-      one.title = one.disabled ? "Nobody urgent waits for less urgent work here" : `${words} inversion`;
+      one.title = one.disabled ? tr("Nobody urgent waits for less urgent work here") : one.getAttribute("aria-label");
     }
     const first = this.seen === undefined;
     this.seen = true;
@@ -82,6 +93,17 @@ class Stage {
     window.__ready = (window.__ready ?? 0) + 1;
   }
 
+  speak(lang) {
+    if (lang === this.lang) return;
+    this.lang = lang;
+    setLanguage(lang);
+    for (const write of this.texts) write();
+    this.panels.forEach((panel) => panel.relabel());
+    this.help.write();
+  }
+
+  find(name) { const r = this.worlds[0].names.indexOf(name); return r < 0 ? null : r; }
+
   // A policy that splits requests has others than the rest: then those of B are found by name, where there are such.
   pairUp() {
     const [A, B] = this.worlds;
@@ -90,21 +112,17 @@ class Stage {
 
   // The place on a side of a request of A, and the place in A of a request on a side; null where it has none.
   placeOn(side, r) { return r === null || !side || !this.inB ? r : this.inB.get(this.worlds[0].names[r]) ?? null; }
-  placeIn(side, r) {
-    if (r === null || !side || !this.inB) return r;
-    const place = this.worlds[0].names.indexOf(this.worlds[1].names[r]);
-    return place < 0 ? null : place;
-  }
+  placeIn(side, r) { return r === null || !side || !this.inB ? r : this.find(this.worlds[1].names[r]); }
 
   begin(head) {
     this.playing = false;
     this.pin(head.focus ?? null);
     if (typeof head.t === "number") this.t = this.told = head.t;
     else if (this.worst) this.t = still() ? this.worst.from + 0.62 * (this.worst.to - this.worst.from) : Math.max(0, this.worst.from - 2);
-    this.window = null;
     const stop = head.stop ?? this.worst?.to;                            // a lesson says where it stops: without motion it stands there
     if (head.play && stop !== undefined && !still()) { this.stopAt = stop; requestAnimationFrame(() => this.play(true, true)); }
     else if (head.play && head.stop !== undefined) this.t = head.stop;
+    this.frame(head.window ?? null);
   }
 
   resize() {
@@ -116,71 +134,33 @@ class Stage {
     this.root.classList.toggle("narrow", this.narrow);
     this.root.classList.toggle("one", this.worlds.length < 2);
     this.showSide(this.side, true);
-    for (const panel of this.panels) { panel.narrow = this.narrow; panel.resize(this.narrow); }
+    for (const panel of this.panels) { panel.narrow = this.narrow; panel.resize(this.narrow); panel.painted = null; }
     this.ganttHeight = this.gantt.arrange(this.inB ? [this.worlds[0]] : this.worlds, width, this.narrow ? 300 : 268);
     this.ganttBox.style.height = this.ganttHeight + "px";
     this.scrubWidth = this.scrub.clientWidth;
-    if (!this.window) this.openWindow(Math.min(this.end * 1.02, this.end <= 26 ? 26 : this.narrow ? 11 : 19));
+    if (!this.window) this.openWindow(this.closeUp());
     this.restyle();
   }
 
   restyle() {
     if (!this.worlds.length) return;
     this.p = lookOf(this.root);
-    const style = this.root.style;
-    for (const name of ["bg", "surface", "raised", "line", "ink", "ink2", "ink3", "accent", "urgent", "regular", "batch", "free", "culprit", "culpritBg", "good"]) style.setProperty("--" + name, this.p[name]);
+    for (const name of COLOURS) this.root.style.setProperty("--" + name, this.p[name]);
     this.paintStrip();
     this.show(true);
-  }
-
-  openWindow(length) { this.window = this.clampWindow([this.t - 0.48 * length, this.t + 0.52 * length]); }
-
-  clampWindow([a, b]) {
-    const length = b - a, lo = -0.01 * length, hi = Math.max(this.end + 0.03 * length, lo + length);
-    const start = Math.max(lo, Math.min(a, hi - length));
-    return [start, start + length];
-  }
-
-  // The window of the Gantt goes with the playhead, but only when it comes near the edge.
-  follow() {
-    const [a, b] = this.window, length = b - a;
-    if (this.t > a + 0.66 * length && this.playing) this.window = this.clampWindow([this.t - 0.66 * length, this.t + 0.34 * length]);
-    else if (this.t < a + 0.03 * length || this.t > b - 0.03 * length) this.window = this.clampWindow([this.t - 0.45 * length, this.t + 0.55 * length]);
-  }
-
-  paintStrip() {
-    const width = this.scrubWidth, height = this.scrub.clientHeight || 38, [g] = fit(this.strip, width, height), p = this.p;
-    g.clearRect(0, 0, width, height);
-    this.worlds.forEach((world, side) => {
-      const y = height / 2 - 9 + side * 10, cells = new Float32Array(Math.ceil(width / 2));
-      g.fillStyle = p.free;
-      g.beginPath(); g.roundRect(0, y, width, 8, 3); g.fill();
-      for (const [from, to] of world.inverted) {
-        const a = (from / this.end) * cells.length, b = Math.max((to / this.end) * cells.length, a + 0.5);
-        for (let c = Math.floor(a); c < Math.min(cells.length, b); c++) cells[c] += Math.min(b, c + 1) - Math.max(a, c);
-      }
-      g.fillStyle = p.culprit;
-      cells.forEach((many, c) => { if (many > 0.02) { g.globalAlpha = Math.min(1, 0.3 + 0.2 * many); g.fillRect(c * 2, y, 2, 8); } });
-      g.globalAlpha = 1;
-    });
-    this.scrub.setAttribute("aria-valuemax", this.end.toFixed(2));
   }
 
   // Everything at this moment. Panels only when the iteration changes, words a few times a second while playing.
   show(force = false, now = performance.now()) {
     if (!this.worlds.length || !this.p) return;
     this.follow();
-    const x = (this.t / this.end) * this.scrubWidth, [a, b] = this.window, k = this.scrubWidth / this.end;
-    this.needle.style.transform = `translateX(${x}px)`;
-    const left = Math.max(0, a * k), right = Math.min(this.scrubWidth, b * k), shape = left.toFixed(1) + right.toFixed(1);
-    if (this.brushed !== shape) { this.brushed = shape; this.brush.style.transform = `translateX(${left}px)`; this.brush.style.width = Math.max(10, right - left) + "px"; }
-    this.line.style.transform = this.flagTime.style.transform = `translateX(${this.gantt.x(this.t, this.window)}px)`;
-    const wordy = force || !this.playing || now - (this.worded ?? 0) > 250, clock = Number.isFinite(this.t) ? this.t.toFixed(2) + NARROW_NO_BREAK + "s" : "";
+    const wordy = force || !this.playing || now - (this.worded ?? 0) > 250, clock = Number.isFinite(this.t) ? moment(this.t) : "";
     if (force || !this.playing || now - (this.clocked ?? 0) > 50) { this.clocked = now; say(this.clock, clock); say(this.flagTime, clock); }
+    this.placeBrush();
     this.sides(force, wordy, now);
-    const key = `${a.toFixed(4)}|${b.toFixed(4)}|${this.focus}|${this.hover}|${this.p.key}|${this.width}`;
-    if (wordy || this.ganttKey !== key) this.paintGantt(key);
     if (wordy) this.words(now);
+    const [a, b] = this.window, key = `${a.toFixed(4)}|${b.toFixed(4)}|${this.focus}|${this.hover}|${this.p.key}|${this.width}|${this.rough}`;
+    if (wordy || this.ganttKey !== key) this.paintGantt(key, wordy);
   }
 
   sides(force, wordy, now) {
@@ -193,66 +173,56 @@ class Stage {
     }
   }
 
-  visible() { return this.worlds.map((_, side) => side).filter((side) => !this.narrow || side === this.side); }
+  visible() { return this.narrow ? [Math.min(this.side, this.worlds.length - 1)] : this.worlds.map((_, side) => side); }
 
   words(now) {
     this.worded = now;
-    this.views = this.worlds.map((world, side) => (this.visible().includes(side) ? this.panels[side].view : glance(world, this.t)));
+    const shown = this.visible();
+    this.views = this.worlds.map((world, side) => (shown.includes(side) ? this.panels[side].view : glance(world, this.t)));
     this.focus = this.pinned ?? this.urgentHead();
-    for (const side of this.visible()) this.panels[side].words(this.views[side]);
-    this.views.forEach((view, side) => sayRich(this.captions[side].lastChild, caption(view, this.placeOn(side, this.focus))));
-    this.scrub.setAttribute("aria-valuenow", this.t.toFixed(2));
-    this.scrub.setAttribute("aria-valuetext", `${this.t.toFixed(2)} seconds, ${urgentStatus(this.views[0]).text}`);
+    for (const side of shown) this.panels[side].words(this.views[side]);
+    this.views.forEach((view, side) => {
+      const [words, last] = this.captions[side].lastChild.children;
+      sayRich(words, caption(view, this.placeOn(side, this.focus)));
+      say(last, decided(view));
+    });
+    const spoken = tr("{time} seconds, {status}", { time: this.t.toFixed(2), status: urgentStatus(this.views[0]).text });
+    this.needle.setAttribute("aria-valuenow", this.t.toFixed(2));
+    this.needle.setAttribute("aria-valuetext", spoken);
     if (!this.tables.hidden) this.fillTables();
   }
 
   urgentHead() {
-    for (const [side, view] of this.views.entries()) { const head = view.waiting[0]; if (head && view.world.isUrgent(head[0])) return this.placeIn(side, head[0]); }
+    for (const [side, { world }] of this.views.entries()) {
+      const wait = world.firstAt(this.t), r = wait === null ? null : world.asked.request[wait];
+      if (r !== null && world.isUrgent(r)) return this.placeIn(side, r);
+    }
     return null;
   }
 
-  paintGantt(key) {
+  paintGantt(key, wordy) {
     this.ganttKey = key;
-    const focus = this.hover ?? this.focus ?? null, world = this.worlds[0], culprit = this.panels[0].view ? culpritOf(glance(world, this.t)) : null;
-    if (this.storyKey !== focus) { this.storyKey = focus; this.storyText = this.story(focus); this.allPassed = focus === null ? [] : world.passed(focus, Infinity); }
-    this.gantt.paint(this.window, this.p, { t: this.t, focus, culprit: culprit === null ? this.lastCulprit() : world.stays.request[culprit], passed: this.allPassed, ...this.storyText });
+    const chosen = this.hover ?? this.pinned, focus = chosen ?? this.focus ?? null, world = this.worlds[0];
+    const culprit = this.visible().includes(0) ? this.panels[0].culprit : culpritOf(glance(world, this.t));
+    if (this.storyKey !== focus || this.storyIn !== language) { this.storyKey = focus; this.storyIn = language; this.storyText = this.story(focus); this.allPassed = focus === null ? [] : world.passed(focus, Infinity); }
+    this.gantt.paint(this.window, this.p, { t: this.t, focus, chosen, culprit: culprit === null ? this.lastCulprit() : world.stays.request[culprit], passed: this.allPassed, ...this.storyText, wordy, playing: this.playing, rough: this.rough });
   }
 
   // Between inversions the flag stays with the last incident's main culprit while it is in view.
   lastCulprit() {
     let found = null;
     for (const [from, to, name] of this.head.culprits?.[0] ?? []) if (from <= this.window[1] && to >= this.window[0] && (found === null || from <= this.t)) found = name;
-    const r = found === null ? -1 : this.worlds[0].names.indexOf(found);
-    return r < 0 ? null : r;
+    return found === null ? null : this.find(found);
   }
 
   story(r) {
     if (r === null) return {};
     const [A, B] = this.worlds, wait = A.waitOf(r), inverted = A.inversionOf(r);
     if (wait <= 0 || inverted <= 0) return {};
-    const share = Math.round((1000 * inverted) / wait) / 10, there = this.placeOn(1, r), other = B && there !== null ? B.waitOf(there) : wait;
-    const shared = this.narrow ? `waits ${span(wait)}: ${share}${NARROW_NO_BREAK}% inversion` : `${A.names[r]} waits ${span(wait)} under A, ${share}${NARROW_NO_BREAK}% of it inversion`;
-    return { text: shared, after: B && other < 0.1 * wait ? (other < 0.1 ? "thin bar: B runs it at once" : `thin bar: ${span(other)} under B`) : "" };
-  }
-
-  fillTables() {
-    const head = (names) => el("tr", {}, ...names.map((name) => el("th", { scope: "col" }, name)));
-    const tables = this.views.map((view, side) => {
-      const { world } = view, rows = [];
-      const row = (r, state) => el("tr", {}, el("th", { scope: "row" }, classMark(world.role(r)), " ", world.names[r]), el("td", {}, state), el("td", {}, requestLine(view, r)));
-      for (const [r] of view.waiting) rows.push(row(r, "waiting"));
-      const order = [...view.stays].sort((a, b) => view.state.held[b] - view.state.held[a]);
-      for (const s of order) rows.push(row(world.stays.request[s], "in the batch"));
-      const more = rows.length - 60;
-      return el("table", {}, el("caption", {}, `${"AB"[side]} ${this.head.titles[side]} at ${this.t.toFixed(2)} s: ${count(view.free)} of ${count(world.capacity)} blocks free`),
-        el("thead", {}, head(["request", "state", "now"])), el("tbody", {}, ...rows.slice(0, 60), more > 0 ? el("tr", {}, el("td", { colspan: "3" }, `and ${more} more`)) : null));
-    });
-    this.tables.replaceChildren(...tables);
-  }
-
-  toggleTable() {
-    this.tables.hidden = !this.tables.hidden;
-    if (!this.tables.hidden) { this.fillTables(); this.tables.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" }); }
+    const part = Math.round((1000 * inverted) / wait) / 10 + NARROW_NO_BREAK + "%", there = this.placeOn(1, r), other = B && there !== null ? B.waitOf(there) : wait;
+    const values = { name: A.name(r), waits: span(wait), part };
+    const text = this.narrow ? tr("waits {waits}: {part} inversion", values) : tr("{name} waits {waits} under A, {part} of it inversion", values);
+    return { text, after: !B || other >= 0.1 * wait ? "" : other < 0.1 ? tr("thin bar: B runs it at once") : tr("thin bar: {waits} under B", { waits: span(other) }) };
   }
 
   showSide(side, quiet = false) {

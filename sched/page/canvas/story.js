@@ -34,13 +34,12 @@ function helpedList(rows) {
   }));
 }
 
-function lifeTable(side, words, request) {
-  const rows = side.life.map((one) => {
+function lifeList(side, words, request) {
+  return el("ol", { class: "life" }, ...side.life.map((one) => {
     const go = el("button", { type: "button", title: words.goto, "aria-label": `${words.goto}: ${one.at}` }, icon("play", 12), one.at);
     go.onclick = () => window.dispatchEvent(new CustomEvent("sched:goto", { detail: { t: one.t, focus: request } }));
-    return el("tr", { class: one.event }, el("td", {}, go), el("th", { scope: "row" }, one.words), el("td", { class: "text" }, one.text));
-  });
-  return el("table", { class: "life" }, el("caption", {}, words.life), el("thead", {}, el("tr", {}, ...words.events.map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, ...rows));
+    return el("li", { class: one.event }, go, el("b", {}, one.words), el("span", {}, one.text));
+  }));
 }
 
 function sideNode(side, words, request) {
@@ -53,7 +52,7 @@ function sideNode(side, words, request) {
     side.parts.length ? part(words.parts, words.adds, waitBar(side)) : null,
     side.culprits.length ? part(words.culprits, words.shared, culpritTable(side, words.heads, words.culprits)) : null,
     side.helped.length ? part(words.helped, words.again, helpedList(side.helped)) : null,
-    part(words.life, null, lifeTable(side, words, request)));
+    part(words.life, null, lifeList(side, words, request)));
 }
 
 function story(api) {

@@ -5,9 +5,11 @@ Object.assign(Stage.prototype, {
     if (on && this.t >= this.end - 1e-6) this.t = 0;
     if (!first) this.stopAt = null;
     this.playing = on;
+    this.loose = false;
     this.root.classList.toggle("playing", on);
     this.playButton.replaceChildren(icon(on ? "pause" : "play", 22));
-    this.playButton.setAttribute("aria-label", on ? "Pause" : "Play");
+    this.playButton.title = on ? tr("Pause") : tr("Play");
+    this.playButton.setAttribute("aria-label", this.playButton.title);
     this.captionBox.setAttribute("aria-live", on ? "off" : "polite");
     cancelAnimationFrame(this.frame);
     this.before = null;
@@ -32,11 +34,15 @@ Object.assign(Stage.prototype, {
 
   stop() { this.playing = false; cancelAnimationFrame(this.frame); cancelAnimationFrame(this.glide); this.observer.disconnect(); this.unlisten?.(); },
 
-  // The server learns where the playhead rests, so that the link says it. It rests on a tenth of a millisecond, rounded
-  // up: rounded down it could stand in the iteration before.
+  // The server learns where the playhead rests, so that the link says it, and the frame once somebody has set it. The
+  // playhead rests on a tenth of a millisecond, rounded up: rounded down it could stand in the iteration before.
   tell() {
     const t = Math.min(this.end, Math.ceil(this.t * 1e4 - 1e-4) / 1e4);
     if (t !== this.t) { this.t = t; this.show(true); }
+    if (this.framed) {
+      const window = [Math.max(0, this.window[0]), Math.min(this.end, this.window[1])].map((one) => Math.round(one * 1e3) / 1e3);
+      if (window.join() !== this.toldWindow && window[1] > window[0]) { this.toldWindow = window.join(); this.api?.setStateValue?.("window", window); }
+    }
     if (t === this.told) return;
     this.told = t;
     this.api?.setStateValue?.("t", t);
@@ -46,6 +52,7 @@ Object.assign(Stage.prototype, {
     if (this.playing) this.play(false);
     cancelAnimationFrame(this.glide);
     this.t = Math.max(0, Math.min(this.end, t));
+    this.loose = false;
     this.show(true);
     if (rest) this.settle();
   },
@@ -57,6 +64,7 @@ Object.assign(Stage.prototype, {
   jump(t) {
     if (this.playing) this.play(false);
     this.beat();
+    this.loose = false;
     const from = this.t, to = Math.max(0, Math.min(this.end, t)), began = performance.now(), [a, b] = this.window, length = b - a;
     const inView = to > a + 0.2 * length && to < a + 0.7 * length, [c] = inView ? [a] : this.clampWindow([to - 0.46 * length, to + 0.54 * length]);
     cancelAnimationFrame(this.glide);
@@ -103,8 +111,7 @@ Object.assign(Stage.prototype, {
   },
 
   pin(request) {
-    this.pinned = typeof request === "string" ? Math.max(-1, this.worlds[0].names.indexOf(request)) : request;
-    if (this.pinned !== null && this.pinned < 0) this.pinned = null;
+    this.pinned = typeof request === "string" ? this.find(request) : request;
     if (this.p) this.show(true);
   },
 
@@ -116,27 +123,23 @@ Object.assign(Stage.prototype, {
     this.speeds.forEach((one, k) => one.setAttribute("aria-pressed", String(SPEEDS[k] === speed)));
   },
 
-  wholeRun() {
-    const length = this.window[1] - this.window[0];
-    if (length < this.end * 0.98) { this.close = length; this.window = this.clampWindow([0, this.end * 1.03]); }
-    else this.openWindow(this.close ?? Math.min(19, this.end));
-    this.show(true);
-  },
-
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
-    const place = /^(?:Digit|Numpad)([1-5])$/.exec(event.code)?.[1] - 1, side = event.shiftKey ? "B" : "A";
+    const place = /^(?:Digit|Numpad)([1-5])$/.exec(event.code)?.[1] - 1, side = event.shiftKey ? "B" : "A", middle = (this.window[0] + this.window[1]) / 2;
+    const at = this.t > this.window[0] && this.t < this.window[1] ? this.t : middle;
     const act = place >= 0 ? () => window.dispatchEvent(new CustomEvent("sched:card", { detail: { place, side } })) : {
       " ": () => this.play(!this.playing), ArrowRight: () => this.step(1), ArrowLeft: () => this.step(-1), PageDown: () => this.go(this.t + 1), PageUp: () => this.go(this.t - 1),
       Home: () => this.go(0), End: () => this.go(this.end), n: () => this.inversion(1), p: () => this.inversion(-1), w: () => this.worstWait(), f: () => this.nextUrgent(), b: () => this.wholeRun(),
       "[": () => this.setSpeed(SPEEDS[Math.max(0, SPEEDS.indexOf(this.speed) - 1)]), "]": () => this.setSpeed(SPEEDS[Math.min(2, SPEEDS.indexOf(this.speed) + 1)]),
-      t: () => this.toggleTable(), "?": () => { this.moreKeys.hidden = !this.moreKeys.hidden; }, Escape: () => this.attend(null),
+      "+": () => this.zoomAt(at, 0.7), "=": () => this.zoomAt(at, 0.7), "-": () => this.zoomAt(at, 1 / 0.7), t: () => this.toggleTable(), "?": () => this.help.toggle(), Escape: () => this.escape(),
     }[event.key];
     if (!act || (event.key === " " && event.target.tagName === "BUTTON" && event.target !== this.playButton)) return;
     event.preventDefault();
     event.stopPropagation();
-    act();
+    if (!this.brushKey(event)) act();
   },
+
+  escape() { if (!this.help.root.hidden) this.help.toggle(false); else this.attend(null); },
 
   listen() {
     this.root.addEventListener("keydown", (event) => this.worlds.length && this.onKey(event));
@@ -146,10 +149,13 @@ Object.assign(Stage.prototype, {
     this.tableButton.onclick = () => this.toggleTable();
     this.setSpeed(1);
     this.drag(this.scrub, (event, state) => this.scrubbing(event, state));
+    this.scrub.addEventListener("pointermove", (event) => { if (!event.buttons && this.worlds.length) this.scrub.style.cursor = { playhead: "pointer", frame: "grab" }[this.grip(event)] ?? "ew-resize"; });
     this.drag(this.ganttCanvas, (event, state) => this.ganttDrag(event, state));
+    this.drag(this.flagTime, (event) => this.go(this.ganttTime(event)[0], { rest: true }));
+    this.pinching();
     this.ganttCanvas.addEventListener("pointermove", (event) => event.buttons || this.overGantt(event));
     this.ganttCanvas.addEventListener("pointerleave", () => this.point(null));
-    this.ganttCanvas.addEventListener("wheel", (event) => this.zoom(event), { passive: false });
+    this.ganttCanvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.panels.forEach((panel) => this.overPanel(panel));
     const goto = (event) => { this.jump(event.detail.t); if (event.detail.focus) this.attend(event.detail.focus, Boolean(event.detail.opens)); this.root.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" }); };
     const sharing = (event) => { if (event.target.closest?.(".st-key-share")) this.tell(); };
@@ -160,34 +166,16 @@ Object.assign(Stage.prototype, {
 
   drag(node, move) {
     node.addEventListener("pointerdown", (event) => {
-      if (event.button) return;
+      if (event.button || !this.worlds.length) return;
       node.setPointerCapture(event.pointerId);
       const state = { x: event.clientX, moved: false, down: true };
       move(event, state);
       state.down = false;
-      const onMove = (next) => { state.moved ||= Math.abs(next.clientX - state.x) > 3; move(next, state); };
-      const onUp = (next) => { state.up = true; move(next, state); node.removeEventListener("pointermove", onMove); node.removeEventListener("pointerup", onUp); node.removeEventListener("pointercancel", onUp); };
-      node.addEventListener("pointermove", onMove);
-      node.addEventListener("pointerup", onUp);
-      node.addEventListener("pointercancel", onUp);
+      const over = new AbortController(), until = { signal: over.signal };
+      node.addEventListener("pointermove", (next) => { if (next.pointerId !== event.pointerId) return; state.moved ||= Math.abs(next.clientX - state.x) > 3; move(next, state); }, until);
+      const end = (next) => { if (next.pointerId !== event.pointerId) return; state.up = true; state.lost = next.type === "pointercancel"; move(next, state); over.abort(); };
+      for (const name of ["pointerup", "pointercancel"]) node.addEventListener(name, end, until);
     });
-  },
-
-  scrubbing(event, state) {
-    const x = event.clientX - this.scrub.getBoundingClientRect().left, t = (x / this.scrubWidth) * this.end, k = this.scrubWidth / this.end;
-    if (state.down) {
-      const [a, b] = this.window, near = (edge) => Math.abs(x - Math.max(0, Math.min(this.scrubWidth, edge * k))) < 6;
-      state.edge = Math.abs(x - this.t * k) < 4 ? null : near(a) ? 0 : near(b) ? 1 : null;
-    }
-    if (state.edge === null || state.edge === undefined) { this.go(t, { rest: false }); }
-    else {
-      const least = Math.max(0.02, this.end / 400), window = [...this.window];
-      window[state.edge] = state.edge ? Math.max(t, window[0] + least) : Math.min(t, window[1] - least);
-      this.window = window;
-      if (this.t < window[0] || this.t > window[1]) this.t = (window[0] + window[1]) / 2;
-      this.show(true);
-    }
-    if (state.up) this.settle();
   },
 
   ganttTime(event) {
@@ -195,13 +183,34 @@ Object.assign(Stage.prototype, {
     return [this.window[0] + ((x - GUTTER) / this.gantt.plot) * (this.window[1] - this.window[0]), x, event.clientY - box.top];
   },
 
+  // A drag moves the window; a click chooses the request under it, or sets the playhead.
   ganttDrag(event, state) {
     const [t, x, y] = this.ganttTime(event);
-    if (state.moved && x > GUTTER) this.go(t, { rest: false });
-    if (!state.up) return;
-    if (state.moved) { this.settle(); return; }
+    if (state.down) Object.assign(state, { window: [...this.window], left: event.clientX });
+    if (this.pinch) state.moved = true;
+    else if (state.moved && !state.lost) {
+      const by = ((state.left - event.clientX) / this.gantt.plot) * (state.window[1] - state.window[0]);
+      this.setWindow(this.clampWindow([state.window[0] + by, state.window[1] + by]));
+    }
+    if (!state.up || state.moved || state.lost) return;
     const hit = this.gantt.at(x, y, this.window);
     if (hit !== null) this.attend(hit === this.pinned ? null : hit, true); else if (x > GUTTER) this.go(t);
+  },
+
+  // Two fingers zoom about the point between them.
+  pinching() {
+    const fingers = new Map(), node = this.ganttCanvas;
+    const spread = () => { const [a, b] = [...fingers.values()]; return [Math.max(24, Math.abs(a - b)), (a + b) / 2]; };
+    node.addEventListener("pointerdown", (event) => { fingers.set(event.pointerId, event.clientX); if (fingers.size === 2) this.pinch = spread()[0]; });
+    node.addEventListener("pointermove", (event) => {
+      if (!fingers.has(event.pointerId)) return;
+      fingers.set(event.pointerId, event.clientX);
+      if (fingers.size !== 2) return;
+      const [wide, middle] = spread();
+      this.zoomAt(this.ganttTime({ clientX: middle, clientY: 0 })[0], this.pinch / wide);
+      this.pinch = wide;
+    });
+    for (const name of ["pointerup", "pointercancel"]) node.addEventListener(name, (event) => { fingers.delete(event.pointerId); if (fingers.size < 2) setTimeout(() => { this.pinch = null; }); });
   },
 
   overGantt(event) {
@@ -209,13 +218,13 @@ Object.assign(Stage.prototype, {
     this.point(this.gantt.at(x, y, this.window), x, y);
   },
 
-  zoom(event) {
-    if (!event.ctrlKey && !event.metaKey) return;
+  // The wheel scrolls the page as anywhere; with Ctrl it zooms, sideways it moves the window.
+  wheel(event) {
+    const sideways = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX, zooms = event.ctrlKey || event.metaKey;
+    if (!this.worlds.length || (!zooms && Math.abs(sideways) <= (event.shiftKey ? 0 : Math.abs(event.deltaY)))) return;
     event.preventDefault();
-    const [t] = this.ganttTime(event), factor = Math.exp(event.deltaY * 0.004), [a, b] = this.window;
-    const length = Math.max(this.end / 2000, Math.min(this.end * 1.04, (b - a) * factor)), share = (t - a) / (b - a);
-    this.window = this.clampWindow([t - share * length, t + (1 - share) * length]);
-    this.show(true);
+    if (zooms) this.zoomAt(this.ganttTime(event)[0], Math.exp(event.deltaY * 0.004));
+    else this.pan((sideways / this.gantt.plot) * (this.window[1] - this.window[0]));
   },
 
   overPanel(panel) {
@@ -231,19 +240,25 @@ Object.assign(Stage.prototype, {
       canvas.addEventListener("pointerleave", () => this.point(null));
       canvas.addEventListener("click", (event) => { const r = of(event); if (r !== null) this.attend(r === this.pinned ? null : r, true); });
     }
-    panel.chips.addEventListener("click", (event) => { const r = inA(event.target.closest?.(".chip")?._request ?? null); if (r !== null) this.attend(r === this.pinned ? null : r, true); });
+    const inQueue = (event) => inA(event.target.closest?.(".chip")?._request ?? null), choose = (r) => { if (r !== null) this.attend(r === this.pinned ? null : r, true); };
+    panel.chips.addEventListener("click", (event) => choose(inQueue(event)));
+    panel.chips.addEventListener("pointerover", (event) => this.point(inQueue(event)));
+    panel.chips.addEventListener("pointerleave", () => this.point(null));
   },
 
-  // One request under the pointer is outlined everywhere at once.
+  // One request under the pointer is outlined everywhere at once; its name and state stand beside the pointer.
   point(request, x = null, y = null, panel = null) {
     if (this.hover !== request) { this.hover = request; if (!this.playing) this.show(true); }
     this.tip.hidden = request === null || x === null;
-    if (this.tip.hidden) { for (const one of this.panels) one.root.title = ""; if (request !== null && panel) panel.root.title = `${this.worlds[0].names[request]}: ${requestLine(panel.view, this.placeOn(this.panels.indexOf(panel), request))}`; return; }
-    const lines = this.views.map((view, side) => `${"AB"[side]}: ${requestLine(view, this.placeOn(side, request))}`);
-    this.tip.replaceChildren(el("b", {}, this.worlds[0].names[request]), ...lines.map((text) => el("div", {}, text)));
+    const said = request !== null && x === null && panel ? tr("{name}: {state}", { name: this.worlds[0].name(request), state: requestLine(panel.view, this.placeOn(this.panels.indexOf(panel), request)) }) : "";
+    for (const one of this.panels) one.root.title = one === panel ? said : "";
+    if (this.tip.hidden || !this.views) return;
+    const lines = this.views.map((view, side) => tr("{side}: {state}", { side: "AB"[side], state: requestLine(view, this.placeOn(side, request)) }));
+    this.tip.replaceChildren(el("b", {}, this.worlds[0].name(request)), ...lines.map((text) => el("div", {}, text)));
     const wide = this.tip.offsetWidth;
     this.tip.style.transform = `translate(${Math.max(0, Math.min(this.width - wide - 4, x + 14))}px,${y > this.ganttHeight / 2 ? y - 62 : y + 16}px)`;
   },
+
 });
 
 const players = new WeakMap();

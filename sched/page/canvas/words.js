@@ -1,107 +1,157 @@
-// What the picture shows, in words. Every sentence is made from the run; none is stored.
+// What the picture shows, in words. Every sentence is a template of its own, filled from the run.
 
-// A side at a moment: what the panels, the captions and the table all read.
-function glance(world, t) {
-  const { i, busy } = world.moment(t), idle = !busy, state = world.seek(Math.max(0, i), idle), stays = world.running(i, idle);
-  const blocksOf = (s) => state.held[s];
-  let used = 0;
-  for (const s of stays) used += blocksOf(s);
-  return { world, t, i, idle, state, stays, used, waiting: world.waiting(t), free: Math.max(0, world.capacity - used) };
+const blocksOf = (n) => trCount(n, "{n} block", "{n} blocks");
+
+// A side at a moment: what the panels, the captions and the table all read. Who waits is listed when first asked for.
+class View {
+  constructor(world, t) {
+    const { i, busy } = world.moment(t), idle = !busy;
+    this.state = world.seek(Math.max(0, i), idle);
+    Object.assign(this, { world, t, i, idle, stays: world.running(i, idle) });
+    this.used = idle ? 0 : this.state.urgent + this.state.others;
+    this.free = Math.max(0, world.capacity - this.used);
+  }
+
+  get waiting() { return (this._waiting ??= this.world.waiting(this.t)); }
 }
+
+const glance = (world, t) => new View(world, t);
 
 // The less urgent request that holds most, when an urgent one waits in inversion; else null: a stay.
 function culpritOf(view) {
-  const head = view.waiting[0];
-  if (!head || !view.world.isUrgent(head[0]) || !INVERSION[view.world.cause(head[0], view.t)]) return null;
-  return largestHolder(view, view.world.requests.level[head[0]]);
+  const { world, t } = view, wait = world.firstAt(t), r = wait === null ? -1 : world.asked.request[wait];
+  if (r < 0 || !world.isUrgent(r) || !INVERSION[world.cause(r, t)]) return null;
+  return largestHolder(view, world.requests.level[r]);
 }
 
 function largestHolder({ world, stays, state }, level) {
   let best = null;
-  for (const s of stays) if (world.requests.level[world.stays.request[s]] > level && (best === null || state.held[s] > state.held[best])) best = s;
+  const { request } = world.stays;
+  for (const s of stays) {
+    if (world.requests.level[request[s]] <= level) continue;
+    if (best === null || state.held[s] > state.held[best] || (state.held[s] === state.held[best] && request[s] < request[best])) best = s;
+  }
   return best;
 }
 
-// "8 api and 1 docs wait, 2.8 s at most"
+// "8 api and 1 docs requests wait, 2.8 s at most"
 function othersWaiting({ world, waiting, t }, except, level) {
   const groups = new Map();
-  let longest = 0;
+  let longest = 0, total = 0;
   for (const [r, since] of waiting) {
     if (r === except || world.requests.level[r] <= level) continue;
-    const name = world.head.classes[world.requests.cls[r]];
+    const name = world.className(world.requests.cls[r]);
     groups.set(name, (groups.get(name) ?? 0) + 1);
     longest = Math.max(longest, t - since);
+    total++;
   }
   if (!groups.size) return "";
-  const total = [...groups.values()].reduce((a, b) => a + b, 0);
-  const who = listed([...groups].map(([name, k]) => `${count(k)} ${name}`), 3);
-  return `${who} ${total === 1 ? "request waits" : "requests wait"}${except === null ? "" : " instead"}, ${span(longest)} at most.`;
+  const values = { who: listed([...groups].map(([name, n]) => tr("{n} {name}", { n, name })), 3), longest: span(longest) };
+  if (except === null) return trCount(total, "{who} request waits, {longest} at most.", "{who} requests wait, {longest} at most.", values);
+  return trCount(total, "{who} request waits instead, {longest} at most.", "{who} requests wait instead, {longest} at most.", values);
 }
 
-function waitingCaption(view, r, since, until) {
-  const { world, t } = view, name = world.names[r], cause = world.cause(r, t), needs = world.needs(r), holder = largestHolder(view, world.requests.level[r]);
-  const parts = [];
-  if (cause === 0 && t - since < 0.5) parts.push(`**${name} came ${span(t - since)} ago** and waits for the iteration in progress.`);
-  else if (cause === 4) parts.push(`**${name} waits for tokens:** ${usersOfTokens(view, world.requests.level[r])}`);
-  else if (cause === 5) parts.push(`**${name} waits for a seat:** ${takenByLower(view, world.requests.level[r])}`);
-  else if (cause === 2) parts.push(heldBack(view, r, needs));
-  else if (cause === 1) parts.push(itsTurn(view, name, needs));
-  else parts.push(`**${name} needs ${count(needs)} blocks, ${count(view.free)} ${view.free === 1 ? "is" : "are"} free.**`);
-  if (holder !== null && (INVERSION[cause] || cause < 0)) {
-    const held = cause === 4 || cause === 5 ? "" : `${world.names[world.stays.request[holder]]} holds ${count(view.state.held[holder])}; `;
-    const past = world.passed(r, t), just = past.filter((s) => t - world.stays.from[s] < 1).slice(-2).map((s) => world.names[world.stays.request[s]]);
-    if (!past.length) parts.push(sentence(`${held}nobody was admitted past it.`));
-    else if (just.length) parts.push(sentence(`${held}${listed(just)} ${just.length === 1 ? "was" : "were"} just admitted past it, ${count(past.length)} so far.`));
-    else parts.push(sentence(`${held}${count(past.length)} ${past.length === 1 ? "was" : "were"} admitted past it.`));
+function waitingCaption(view, r, since, until, starts) {
+  const { world, t } = view, cause = world.cause(r, t), short = INVERSION[cause] || cause < 0;
+  const parts = [whyItWaits(view, r, since, cause)];
+  if (short) parts.push(whoIsPast(view, r, cause));
+  if (starts && until > t) {
+    const fits = cause === 4 || !short ? null : world.fitsIn(r, t), time = span(until - t);
+    parts.push(fits === null ? tr("It starts in {time}.", { time }) : tr("Fits in about {fits}; it starts in {time}.", { fits: span(fits), time }));
   }
-  parts.push(Number.isFinite(until) && until > t ? `It starts in ${span(until - t)}.` : "");
-  return parts.join(" ").trim();
+  return joined(parts);
 }
 
-// Ids keep their case; a sentence that starts with a word gets its capital.
-function sentence(text) { return /^(nobody)/.test(text) ? text[0].toUpperCase() + text.slice(1) : text; }
+// The first sentence: what the request lacks.
+function whyItWaits(view, r, since, cause) {
+  const { world, t } = view, name = world.name(r), level = world.requests.level[r];
+  if (cause === 0 && t - since < 0.5) return tr("**{name} came {ago} ago** and waits for the iteration in progress.", { name, ago: span(t - since) });
+  if (cause === 4) return waitsForTokens(view, name, level);
+  if (cause === 5) return waitsForSeat(view, name, level);
+  if (cause === 2) return heldBack(view, r);
+  if (cause === 1) return joined([itsTurn(view, r), world.isFlat ? "" : tr("It would wait even without any less urgent request.")]);
+  return lacksBlocks(view, r);
+}
 
-function usersOfTokens({ world, stays, i }, level) {
+function lacksBlocks(view, r) {
+  const { world, free } = view, name = world.name(r), needs = blocksOf(world.needs(r, view.t)), kept = Math.min(free, world.closedTo(view.state, r));
+  if (kept > 0) return trCount(free, "**{name} needs {needs}, {n} is free, {kept} of it kept for others.**", "**{name} needs {needs}, {n} are free, {kept} of them kept for others.**", { name, needs, kept });
+  return trCount(free, "**{name} needs {needs}, {n} is free.**", "**{name} needs {needs}, {n} are free.**", { name, needs });
+}
+
+// The second sentence: who holds it, and who went past.
+function whoIsPast(view, r, cause) {
+  const { world, t } = view, stay = cause === 4 || cause === 5 ? null : largestHolder(view, world.requests.level[r]);
+  const past = world.passed(r, t), many = past.length, just = past.filter((s) => t - world.stays.from[s] < 1).slice(-2);
+  const who = listed((just.length ? just : past.slice(-1)).map((s) => world.name(world.stays.request[s])));
+  if (stay === null) {
+    if (!many) return tr("Nobody was admitted past it.");
+    if (many === 1) return tr("{who} was admitted past it.", { who });
+    return just.length > 1 ? tr("{who} were just admitted past it, {many} so far.", { who, many }) : tr("{who} was admitted past it, {many} so far.", { who, many });
+  }
+  const holder = world.name(world.stays.request[stay]), held = count(view.state.held[stay]);
+  if (!many) return tr("{holder} holds {held}; nobody was admitted past it.", { holder, held });
+  if (many === 1) return tr("{holder} holds {held}; {who} was admitted past it.", { holder, held, who });
+  if (just.length > 1) return tr("{holder} holds {held}; {who} were just admitted past it, {many} so far.", { holder, held, who, many });
+  return tr("{holder} holds {held}; {who} was admitted past it, {many} so far.", { holder, held, who, many });
+}
+
+function waitsForTokens({ world, stays, i }, name, level) {
   const users = stays.map((s) => [s, world.work(s, i)?.[0] ?? 0]).filter(([s, tokens]) => tokens > 1 && world.requests.level[world.stays.request[s]] > level).sort((a, b) => b[1] - a[1]);
-  if (!users.length) return `the budget of ${count(world.machine.budget)} is used up.`;
-  return `${listed(users.slice(0, 2).map(([s, tokens]) => `${world.names[world.stays.request[s]]} takes ${count(tokens)}`))} of the ${count(world.machine.budget)} of this iteration.`;
+  const [one, two] = users.map(([s]) => world.name(world.stays.request[s])), [n, m] = users.map(([, tokens]) => tokens), { budget } = world.machine;
+  if (!users.length) return tr("**{name} waits for tokens:** the budget of {budget} is used up.", { name, budget });
+  if (users.length === 1) return tr("**{name} waits for tokens:** {one} takes {n} of the {budget} of this iteration.", { name, one, n, budget });
+  return tr("**{name} waits for tokens:** {one} takes {n} and {two} {m} of the {budget} of this iteration.", { name, one, n, two, m, budget });
+}
+
+function waitsForSeat({ world, stays }, name, level) {
+  const lower = stays.filter((s) => world.requests.level[world.stays.request[s]] > level).length, { seats } = world.machine;
+  if (seats === 1) return tr("**{name} waits for a seat:** the only one is taken by a less urgent request.", { name });
+  return trCount(lower, "**{name} waits for a seat:** {n} of {seats} is taken by a less urgent request.", "**{name} waits for a seat:** {n} of {seats} are taken by less urgent requests.", { name, seats });
 }
 
 // It would wait even if every less urgent request vanished.
-function itsTurn({ world, stays, free }, name, needs) {
-  const why = world.isFlat ? "" : " It would wait even without any less urgent request.";
-  if (stays.length >= world.machine.seats) return `**${name} waits for a seat:** ${world.machine.seats === 1 ? "the only one is taken" : `all ${count(world.machine.seats)} are taken`}.${why}`;
-  if (needs > free) return `**${name} needs ${count(needs)} blocks, ${count(free)} ${free === 1 ? "is" : "are"} free.**${why}`;
-  return `**${name} waits for its turn.**${why}`;
-}
-
-function takenByLower({ world, stays }, level) {
-  const lower = stays.filter((s) => world.requests.level[world.stays.request[s]] > level).length, { seats } = world.machine;
-  if (seats === 1) return "the only one is taken by a less urgent request.";
-  return `${count(lower)} of ${count(seats)} ${lower === 1 ? "is taken by a less urgent request" : "are taken by less urgent requests"}.`;
+function itsTurn(view, r) {
+  const { world, stays } = view, name = world.name(r), { seats } = world.machine;
+  if (stays.length >= seats) return seats === 1 ? tr("**{name} waits for a seat:** the only one is taken.", { name }) : tr("**{name} waits for a seat:** all {seats} are taken.", { name, seats });
+  if (world.needs(r, view.t) > view.free) return lacksBlocks(view, r);
+  return tr("**{name} waits for its turn.**", { name });
 }
 
 // It would fit, yet the policy keeps it out: something is set aside, or somebody before it in the queue does not fit.
-function heldBack(view, r, needs) {
-  const { world } = view, name = world.names[r], fits = `**${name} would fit (${count(needs)} blocks, ${count(view.free)} free)`;
-  const before = view.waiting.filter(([one, since]) => one !== r && since <= world.requests.arrival[r] && world.needs(one) > view.free);
-  const worst = before.sort((a, b) => world.needs(b[0]) - world.needs(a[0]))[0];
-  if (worst) return `${fits}, but waits its turn:** ${world.names[worst[0]]} stands before it and needs ${count(world.needs(worst[0]))}.`;
-  return `${fits},** but what is free is kept from it.`;
+function heldBack(view, r) {
+  const { world, t, free } = view, name = world.name(r), needed = world.needs(r, t), needs = blocksOf(needed);
+  if (needed > free - world.closedTo(view.state, r) && needed <= free) return lacksBlocks(view, r);
+  let worst = null;
+  for (const [one, since] of view.waiting) {
+    const more = one !== r && since <= world.requests.arrival[r] ? world.needs(one, t) : 0;
+    if (more > free && (worst === null || more > worst[1])) worst = [one, more];
+  }
+  if (worst) return tr("**{name} would fit ({needs}, {free} free), but waits its turn:** {other} stands before it and needs {more}.", { name, needs, free, other: world.name(worst[0]), more: worst[1] });
+  return tr("**{name} would fit ({needs}, {free} free),** but the policy holds it back.", { name, needs, free });
 }
 
-function runningCaption(view, r, stay) {
-  const { world, t } = view, name = world.names[r], late = world.stays.from[world.firstStay[r]] - world.requests.arrival[r];
-  const { victim, beneficiary, at } = world.preempted;
+function runningCaption(view, r) {
+  const { world, t } = view, name = world.name(r), late = world.stays.from[world.firstStay[r]] - world.requests.arrival[r];
+  const { victim, beneficiary, at } = world.preempted, buffered = world.kept && world.isUrgent(r) && late < 0.1, after = span(late);
   let gave = 0;
-  for (let k = 0; k < at.length; k++) if (beneficiary[k] === r && victim[k] !== r && at[k] <= t) gave++;
-  const where = world.kept && world.isUrgent(r) && late < 0.1 ? ", in the buffer" : "";
-  const price = gave ? `: ${plural(gave, world.kept?.lend ? "borrower" : "request")} gave ${gave === 1 ? "its" : "their"} blocks back and will run again.` : ".";
-  const others = othersWaiting(view, r, world.requests.level[r]);
-  return `**${name} started ${late > 0 ? `${span(late)} after it arrived` : "as soon as it arrived"}**${where}${price} ${others}`.trim();
+  for (let k = 0; k < at.length && at[k] <= t; k++) if (beneficiary[k] === r && victim[k] !== r) gave++;
+  const started = late > 0
+    ? buffered ? tr("**{name} started {after} after it arrived,** in the buffer.", { name, after }) : tr("**{name} started {after} after it arrived.**", { name, after })
+    : buffered ? tr("**{name} started as soon as it arrived,** in the buffer.", { name }) : tr("**{name} started as soon as it arrived.**", { name });
+  const price = !gave ? "" : world.kept?.lend
+    ? trCount(gave, "{n} borrower gave its blocks back for it and will run again.", "{n} borrowers gave their blocks back for it and will run again.")
+    : trCount(gave, "{n} request gave its blocks back for it and will run again.", "{n} requests gave their blocks back for it and will run again.");
+  return joined([started, price, othersWaiting(view, r, world.requests.level[r])]);
 }
 
-const ENDS = ["finished", "was refused", "timed out", "was turned away", "was cut off", "went to another engine"];      // by outcome
+// By outcome: what became of it, as a sentence and as a word in a table.
+const ENDED = [
+  (values) => tr("**{name} finished {ago} ago,** {after} after it came.", values), (values) => tr("**{name} was refused {ago} ago,** {after} after it came.", values),
+  (values) => tr("**{name} timed out {ago} ago,** {after} after it came.", values), (values) => tr("**{name} was turned away {ago} ago,** {after} after it came.", values),
+  (values) => tr("**{name} was cut off {ago} ago,** {after} after it came.", values), (values) => tr("**{name} went to another engine {ago} ago,** when it came.", values),
+];
+const ENDS = [() => tr("finished"), () => tr("was refused"), () => tr("timed out"), () => tr("was turned away"), () => tr("was cut off"), () => tr("went to another engine")];
 
 // The sentence under a panel, about the request in focus.
 function caption(view, focus) {
@@ -109,43 +159,64 @@ function caption(view, focus) {
   if (focus === null) return quietCaption(view);
   const wait = view.waiting.find((w) => w[0] === focus);
   if (wait) return waitingCaption(view, ...wait);
-  const stay = view.stays.find((s) => world.stays.request[s] === focus);
-  if (stay !== undefined) return runningCaption(view, focus, stay);
-  const ended = world.requests.ended[focus], name = world.names[focus];
-  if (ended <= t) return `**${name} ${ENDS[world.requests.outcome[focus]]} ${span(t - ended)} ago,** ${span(ended - world.requests.arrival[focus])} after it came. ${othersWaiting(view, focus, world.requests.level[focus])}`.trim();
-  return quietCaption(view);
+  if (world.stayOf(focus, view) !== null) return runningCaption(view, focus);
+  const ended = world.requests.ended[focus];
+  if (!(ended <= t)) return quietCaption(view);
+  const said = ENDED[world.requests.outcome[focus]]({ name: world.name(focus), ago: span(t - ended), after: span(ended - world.requests.arrival[focus]) });
+  return joined([said, othersWaiting(view, focus, world.requests.level[focus])]);
 }
 
 function quietCaption(view) {
-  const { world, t } = view, next = world.episodes.find(([from]) => from > t);
-  const others = othersWaiting(view, null, 0);
-  const ahead = next ? ` Next inversion at ${Number(next[0].toFixed(2))}${NARROW_NO_BREAK}s.` : world.episodes.length ? " No inversion lies ahead." : " This run has no inversion.";
-  if (view.idle && !view.waiting.length) return `**The engine is idle.**${ahead}`;
-  return `**${world.isFlat ? "Nobody" : "No urgent request"} waits.** ${others}${world.isFlat ? "" : ahead}`.trim();
+  const { world, t } = view, next = world.nextEpisode(t);
+  const ahead = next !== null ? tr("Next inversion at {time}.", { time: moment(next) }) : world.episodes.length ? tr("No inversion lies ahead.") : tr("This run has no inversion.");
+  if (view.idle && !view.waiting.length) return joined([tr("**The engine is idle.**"), ahead]);
+  return joined([world.isFlat ? tr("**Nobody waits.**") : tr("**No urgent request waits.**"), othersWaiting(view, null, 0), world.isFlat ? "" : ahead]);
+}
+
+// What the scheduler decided last: who got in, who was thrown out and for whom, who had ended.
+function decided(view) {
+  const { world, t } = view, last = world.lastDecision(view.i, view.idle);
+  if (last === null) return "";
+  const names = (stays) => listed(stays.map((s) => world.name(world.stays.request[s])), 3), ago = t - last.at, parts = [];
+  const out = last.left.filter((s) => world.wasEvicted(s)), ends = last.left.filter((s) => !world.wasEvicted(s)), whom = out.length ? world.beneficiaryOf(out[0]) : null;
+  if (out.length) parts.push(whom === null ? tr("Evicted {who}.", { who: names(out) }) : tr("Evicted {who} for {whom}.", { who: names(out), whom: world.name(whom) }));
+  if (last.entered.length) parts.push(tr("Admitted {who}.", { who: names(last.entered) }));
+  if (ends.length) parts.push(tr("{who} done.", { who: names(ends) }));
+  if (ago < 0.0095 || last.i === view.i) return tr("Now: {what}", { what: joined(parts) });
+  return tr("{ago} ago: {what}", { ago: span(ago), what: joined(parts) });
 }
 
 // "2 urgent waiting, 5.7 s", and whether that is inversion.
 function urgentStatus(view) {
-  const urgent = view.waiting.filter(([r]) => view.world.isUrgent(r));
-  const word = view.world.isFlat ? "waiting" : "urgent waiting";
-  if (!urgent.length) return { text: view.world.isFlat ? "nobody waiting" : "no urgent waiting", kind: "good" };
-  const longest = Math.max(...urgent.map(([, since]) => view.t - since)), inverted = urgent.some(([r]) => INVERSION[view.world.cause(r, view.t)]);
-  return { text: `${count(urgent.length)} ${word}, ${span(longest)}`, kind: inverted ? "bad" : "plain" };
+  const { world, waiting, t } = view;
+  let many = 0, oldest = Infinity, inverted = false;
+  for (const [r, since] of waiting) {
+    if (!world.isUrgent(r)) break;                             // the most urgent stand first
+    many++;
+    oldest = Math.min(oldest, since);
+    inverted ||= INVERSION[world.cause(r, t)] ?? false;
+  }
+  if (!many) return { text: world.isFlat ? tr("nobody waiting") : tr("no urgent waiting"), kind: "good" };
+  const values = { n: many, longest: span(t - oldest) };
+  return { text: world.isFlat ? tr("{n} waiting, {longest}", values) : tr("{n} urgent waiting, {longest}", values), kind: inverted ? "bad" : "plain" };
 }
 
-// What the buffer holds now, by the policy's own count.
+// What the buffer holds now, by the policy's own count: in words, and in fewer.
 function bufferText(view) {
-  const now = view.world.buffer(view.state);
-  return now && { ...now, text: `buffer: ${count(now.urgent)} urgent, ${count(now.lent)} ${view.world.kept.lend ? "lent" : "others"}, ${count(now.idle)} idle` };
+  const now = view.world.buffer(view.state), lends = view.world.kept?.lend;
+  if (!now) return null;
+  return { ...now, text: lends ? tr("buffer: {urgent} urgent, {lent} lent, {idle} idle", now) : tr("buffer: {urgent} urgent, {lent} others, {idle} idle", now),
+    brief: lends ? tr("{lent} lent, {idle} idle", now) : tr("{lent} others, {idle} idle", now) };
 }
 
 // One line about a request, for the hover label and the table.
 function requestLine(view, r) {
-  if (r === null) return "has no request of this name";
-  const { world, t } = view, stay = view.stays.find((s) => world.stays.request[s] === r), wait = view.waiting.find((w) => w[0] === r);
-  if (wait) return `waits ${span(t - wait[1])}, needs ${count(world.needs(r))} blocks`;
-  if (stay === undefined) return world.requests.ended[r] <= t ? ENDS[world.requests.outcome[r]] : "not here yet";
-  const done = world.computed(stay, view.i), known = world.stays.known[stay], blocks = count(view.state.held[stay]);
-  if (done < known) return `${blocks} blocks, prefill ${count(done)} of ${count(known)} tokens`;
-  return `${blocks} blocks, token ${count(Math.max(1, done - world.requests.prompt[r] + 1))} of ${count(world.requests.output[r])}`;
+  if (r === null) return tr("has no request of this name");
+  const { world, t } = view, wait = view.waiting.find((w) => w[0] === r);
+  if (wait) return tr("waits {time}, needs {needs}", { time: span(t - wait[1]), needs: blocksOf(world.needs(r, t)) });
+  const stay = world.stayOf(r, view);
+  if (stay === null) return world.requests.ended[r] <= t ? ENDS[world.requests.outcome[r]]() : tr("not here yet");
+  const done = world.computed(stay, view.i), known = world.stays.known[stay], blocks = blocksOf(view.state.held[stay]);
+  if (done < known) return tr("{blocks}, prefill {done} of {known} tokens", { blocks, done, known });
+  return tr("{blocks}, token {done} of {all}", { blocks, done: Math.max(1, done - world.requests.prompt[r] + 1), all: world.requests.output[r] });
 }

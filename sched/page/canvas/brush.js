@@ -1,0 +1,139 @@
+// The frame on the strip: the window of time that the Gantt shows. It is dragged, widened and zoomed by pointer, touch
+// and keys, follows the playhead, and goes into the link once somebody has set it.
+
+Object.assign(Stage.prototype, {
+  buildScrub() {
+    const slider = (name, label) => this.labelled(el("div", { class: name, role: "slider", tabindex: "0", "aria-valuemin": "0" }), label);
+    this.strip = el("canvas", { "aria-hidden": true });
+    this.brush = slider("brush", () => tr("Window of time"));
+    this.handles = [slider("handle", () => tr("Begin of the window")), slider("handle", () => tr("End of the window"))];
+    this.needle = slider("needle", () => tr("Playhead"));
+    this.scrub = el("div", { class: "scrub" }, this.strip, this.brush, ...this.handles, this.needle);
+  },
+
+  // The window of a link, or none yet; one that somebody set is told to the server.
+  frame(window) {
+    this.framed = window !== null;
+    this.loose = this.framed && (this.t < window[0] || this.t > window[1]);
+    this.window = window === null ? null : [...window];
+    this.toldWindow = window === null ? "" : window.join();
+  },
+
+  closeUp() { return Math.min(this.end * 1.02, this.end <= 26 ? 26 : this.narrow ? 11 : 19); },
+  openWindow(length) { this.window = this.clampWindow([this.t - 0.48 * length, this.t + 0.52 * length]); },
+  least() { return Math.max(0.02, this.end / 2000); },
+
+  clampWindow([a, b]) {
+    const length = b - a, lo = -0.01 * length, hi = Math.max(this.end + 0.03 * length, lo + length);
+    const start = Math.max(lo, Math.min(a, hi - length));
+    return [start, start + length];
+  },
+
+  // The window goes with the playhead, but only when it comes near the edge, and not while somebody looks elsewhere.
+  follow() {
+    if (this.loose) return;
+    const [a, b] = this.window, length = b - a;
+    if (this.t > a + 0.66 * length && this.playing) this.window = this.clampWindow([this.t - 0.66 * length, this.t + 0.34 * length]);
+    else if (this.t < a + 0.03 * length || this.t > b - 0.03 * length) this.window = this.clampWindow([this.t - 0.45 * length, this.t + 0.55 * length]);
+  },
+
+  // A person moved the window; the playhead stays where it is.
+  setWindow(window) {
+    this.window = window;
+    this.framed = true;
+    this.loose = this.t < window[0] || this.t > window[1];
+    this.show(true);
+    this.settle();
+  },
+
+  wholeRun() {
+    const length = this.window[1] - this.window[0];
+    this.loose = false;
+    if (length < this.end * 0.98) { this.close = length; this.setWindow(this.clampWindow([0, this.end * 1.03])); return; }
+    this.openWindow(this.close ?? this.closeUp());
+    this.setWindow(this.window);
+  },
+
+  zoomAt(t, factor) {
+    const [a, b] = this.window, length = Math.max(this.least(), Math.min(this.end * 1.04, (b - a) * factor)), part = (t - a) / (b - a);
+    this.roughly();
+    this.setWindow(this.clampWindow([t - part * length, t + (1 - part) * length]));
+  },
+
+  // While it is being zoomed the bars are stretched; they are drawn anew when it rests.
+  roughly() {
+    this.rough = true;
+    clearTimeout(this.roughTimer);
+    this.roughTimer = setTimeout(() => { this.rough = false; this.show(true); }, 120);
+  },
+
+  pan(seconds) { this.setWindow(this.clampWindow([this.window[0] + seconds, this.window[1] + seconds])); },
+
+  placeBrush() {
+    const k = this.scrubWidth / this.end, [a, b] = this.window, left = Math.max(0, a * k), right = Math.min(this.scrubWidth, b * k), inside = this.t >= a && this.t <= b;
+    this.needle.style.transform = `translateX(${this.t * k}px)`;
+    this.line.style.transform = this.flagTime.style.transform = `translateX(${this.gantt.x(this.t, this.window)}px)`;
+    if (this.lineShown !== inside) { this.lineShown = inside; this.line.hidden = this.flagTime.hidden = !inside; }
+    const shape = left.toFixed(1) + right.toFixed(1);
+    if (this.brushed === shape) return;
+    this.brushed = shape;
+    const wide = Math.max(10, right - left);
+    this.brush.style.transform = `translateX(${left}px)`;
+    if (this.brushWide !== wide) { this.brushWide = wide; this.brush.style.width = wide + "px"; }
+    this.handles[0].style.transform = `translateX(${left}px)`;
+    this.handles[1].style.transform = `translateX(${left + wide}px)`;
+    if (this.playing) return;
+    [[this.brush, a], [this.handles[0], a], [this.handles[1], b]].forEach(([node, t]) => { node.setAttribute("aria-valuenow", Math.max(0, t).toFixed(2)); node.setAttribute("aria-valuetext", tr("{from} to {to}", { from: moment(Math.max(0, a)), to: moment(Math.min(this.end, b)) })); });
+  },
+
+  // The inversions of both sides over the whole run.
+  paintStrip() {
+    const width = this.scrubWidth, height = this.scrub.clientHeight || 38, [g] = fit(this.strip, width, height), p = this.p;
+    g.clearRect(0, 0, width, height);
+    this.worlds.forEach((world, side) => {
+      const y = height / 2 - 9 + side * 10, cells = new Float32Array(Math.ceil(width / 2));
+      g.fillStyle = p.free;
+      g.beginPath(); g.roundRect(0, y, width, 8, 3); g.fill();
+      for (const [from, to] of world.inverted) {
+        const a = (from / this.end) * cells.length, b = Math.max((to / this.end) * cells.length, a + 0.5);
+        for (let c = Math.floor(a); c < Math.min(cells.length, b); c++) cells[c] += Math.min(b, c + 1) - Math.max(a, c);
+      }
+      g.fillStyle = p.culprit;
+      cells.forEach((many, c) => { if (many > 0.02) { g.globalAlpha = Math.min(1, 0.3 + 0.2 * many); g.fillRect(c * 2, y, 2, 8); } });
+      g.globalAlpha = 1;
+    });
+    for (const node of [this.needle, this.brush, ...this.handles]) node.setAttribute("aria-valuemax", this.end.toFixed(2));
+  },
+
+  // What a press on the strip takes hold of: the playhead, a handle, the frame, or nothing.
+  grip(event) {
+    const x = event.clientX - this.scrub.getBoundingClientRect().left, k = this.scrubWidth / this.end, [a, b] = this.window.map((t) => Math.max(0, Math.min(this.scrubWidth, t * k)));
+    const near = event.pointerType === "touch" ? 22 : 7, reach = Math.min(near, Math.max(5, (b - a) / 3));
+    if (Math.abs(x - this.t * k) < Math.min(near, 6) && x > a + 8 && x < b - 8) return "playhead";
+    if (x > a - near && x < a + reach) return "begin";
+    if (x > b - reach && x < b + near) return "end";
+    return x > a && x < b ? "frame" : "playhead";
+  },
+
+  scrubbing(event, state) {
+    const x = event.clientX - this.scrub.getBoundingClientRect().left, t = Math.max(0, Math.min(this.end, (x / this.scrubWidth) * this.end));
+    if (state.down) Object.assign(state, { grip: this.grip(event), from: t, window: [...this.window] });
+    if (state.grip === "playhead") this.go(t, { rest: false });
+    else if (state.moved) {
+      const [a, b] = state.window;
+      if (state.grip === "frame") this.setWindow(this.clampWindow([a + t - state.from, b + t - state.from]));
+      else this.setWindow(state.grip === "begin" ? [Math.min(t, b - this.least()), b] : [a, Math.max(t, a + this.least())]);
+    } else if (state.up) this.go(t, { rest: false });
+    if (state.up) this.settle();
+  },
+
+  // Arrows on the frame move it, on a handle they move that edge.
+  brushKey(event) {
+    const edge = this.handles.indexOf(event.target), sign = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageDown: -10, PageUp: 10 }[event.key];
+    if ((edge < 0 && event.target !== this.brush) || (sign === undefined && !/^(Home|End)$/.test(event.key))) return false;
+    const [a, b] = this.window, by = sign === undefined ? (event.key === "Home" ? -this.end : this.end) : (sign * (b - a)) / 20;
+    if (edge < 0) this.pan(by);
+    else this.setWindow(edge ? [a, Math.max(a + this.least(), Math.min(this.end * 1.03, b + by))] : [Math.min(b - this.least(), Math.max(0, a + by)), b]);
+    return true;
+  },
+});

@@ -1,0 +1,135 @@
+"""What Compare speaks of: the class, the figure, the baseline, the seeds; all of it is in the link."""
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from sched.page.language import tr
+from sched.page.state import SEEDS, Shown, show, shown
+from sched.page.titles import plain, title
+from sched.scenario import Scenario
+
+FAMILIES = ("ttft", "tpot", "e2e", "wait")
+PARTS = ("p50", "p90", "p99")
+USUAL_SEEDS = 9
+CHARTS = ("ecdf", "waits", "service", "shares", "counters", "queue", "table")
+"""The tabs below the table; the first is open when a link does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is compared. `sort` is the column, with a minus for the largest first."""
+
+    name: str
+    family: str
+    part: str
+    baseline: str
+    seeds: int
+    chart: str
+    sort: str
+
+    @property
+    def metric(self) -> str:
+        """The figure's key in the table of measures."""
+        return f"{self.family}_s.{self.part}"
+
+    def goal_s(self, scenario: Scenario) -> float | None:
+        """The goal of the class for it."""
+        if self.family == "wait":
+            return None
+        goal: float | None = getattr(scenario.promise(self.name).slo, f"{self.family}_s")
+        return goal
+
+
+def family_names() -> dict[str, str]:
+    """The families of figures as they are called."""
+    return {"ttft": "TTFT", "tpot": "TPOT", "e2e": "E2E", "wait": tr("Wait")}
+
+
+def chosen(now: Shown, classes: list[str], urgent: str, columns: list[str]) -> tuple[Chosen, list[str]]:
+    """What the link or the controls say, and a sentence about each thing it says that is not there."""
+    said = list[str]()
+
+    def one_of(name: str, value: str | None, known: list[str], usual: str) -> str:
+        if not value or value in known:
+            return value or usual
+        said.append(
+            tr(
+                "{name} = {value}: there is no such one here, so it is {usual}.",
+                name=name,
+                value=value,
+                usual=usual,
+            )
+        )
+        return usual
+
+    metrics = [f"{family}.{part}" for family in FAMILIES for part in PARTS]
+    family, part = one_of("metric", now.metric, metrics, "ttft.p99").split(".")
+    sorts = [f"{sign}{key}" for key in columns for sign in ("", "-")]
+    found = Chosen(
+        one_of("of", now.of, classes, urgent),
+        family,
+        part,
+        now.baseline or now.a,
+        now.seeds or USUAL_SEEDS,
+        one_of("chart", now.chart, list(CHARTS), CHARTS[0]),
+        one_of("sort", now.sort, sorts, "median"),
+    )
+    return found, said
+
+
+def _name_chosen() -> None:
+    show(replace(shown(), of=st.session_state["of"]))
+
+
+def _metric_chosen() -> None:
+    family, part = st.session_state["family"], st.session_state["part"]
+    show(replace(shown(), metric=f"{family}.{part}"))
+
+
+def _baseline_chosen() -> None:
+    show(replace(shown(), baseline=st.session_state["baseline"]))
+
+
+def _seeds_chosen() -> None:
+    show(replace(shown(), seeds=int(st.session_state["seeds"])))
+
+
+def choices(now: Shown, what: Chosen, classes: list[str]) -> None:
+    """The controls in one row."""
+    state, policies = st.session_state, list(now.scenario.policies)
+    state["of"], state["family"], state["part"] = what.name, what.family, what.part
+    state["baseline"], state["seeds"] = what.baseline, what.seeds
+    names = family_names()
+    with st.container(horizontal=True, vertical_alignment="bottom", key="choices"):
+        st.selectbox(tr("Class"), classes, key="of", format_func=plain, width=150, on_change=_name_chosen)
+        st.segmented_control(
+            tr("Figure"),
+            FAMILIES,
+            key="family",
+            required=True,
+            format_func=names.__getitem__,
+            width="content",
+            on_change=_metric_chosen,
+        )
+        st.segmented_control(
+            tr("Percentile"), PARTS, key="part", required=True, width="content", on_change=_metric_chosen
+        )
+        st.selectbox(
+            tr("Baseline"),
+            policies,
+            key="baseline",
+            format_func=lambda key: title(now.scenario, key),
+            width=210,
+            help=tr("Differences are against this policy, on the same seeds."),
+            on_change=_baseline_chosen,
+        )
+        st.segmented_control(
+            tr("Seeds"),
+            SEEDS,
+            key="seeds",
+            required=True,
+            width="content",
+            help=tr("Each seed draws other requests; every policy gets the same ones."),
+            on_change=_seeds_chosen,
+        )

@@ -1,0 +1,234 @@
+"""The columns of Compare: in each the same figure of all policies, and what it means."""
+
+from collections.abc import Callable
+from statistics import median
+
+from sched.experiments import Comparison
+from sched.measures import METRICS
+from sched.page.cards import seconds
+from sched.page.compare_cells import (
+    Cell,
+    Column,
+    between,
+    middle,
+    number,
+    share,
+    signed,
+    signed_seconds,
+    sure,
+)
+from sched.page.compare_choices import Chosen, family_names
+from sched.page.language import tr
+
+MOST_CLASSES = 6
+"""Of so many other classes there is a column; the full table has all of them."""
+KEYS = (
+    *("policy", "median", "meets", "against", "slo", "goodput", "inversion"),
+    *(f"other{place}" for place in range(MOST_CLASSES)),
+    *("starvation", "throughput", "price", "fairness", "recomputed", "stranded"),
+)
+"""What the table may be sorted by."""
+
+
+def _plain(
+    found: Comparison,
+    key: str,
+    heading: str,
+    help: str,
+    metric: str,
+    name: str,
+    write: Callable[[float | None], str],
+) -> Column:
+    """A column with the median of a figure."""
+
+    def cell(policy: str) -> Cell:
+        value = middle(found.values(policy, metric, name))
+        return Cell(write(value), order=value, numbers=(value,))
+
+    return Column(key, heading, help, (f"{name}.{metric}" if name else metric,), cell)
+
+
+def columns(found: Comparison, what: Chosen, goal_s: float | None) -> list[Column]:
+    """All columns, from left to right."""
+    spoken = f"{family_names()[what.family]} {what.part}"
+    said = tr("median over the seeds")
+    listed = [_dots(found, what, goal_s, spoken), _median(found, what, spoken)]
+    if goal_s is not None:
+        listed.append(_meets(found, what, goal_s))
+    listed.append(_against(found, "against", tr("against baseline"), what.metric, what.name))
+    listed += [
+        _plain(
+            found,
+            "slo",
+            tr("in time"),
+            tr("Requests that kept all their goals; {said}.", said=said),
+            "slo_attainment",
+            what.name,
+            share,
+        ),
+        _plain(
+            found,
+            "goodput",
+            tr("goodput, /s"),
+            tr("Requests in time per second; {said}.", said=said),
+            "goodput_per_s",
+            what.name,
+            lambda value: number(value, 2),
+        ),
+        _plain(
+            found,
+            "inversion",
+            tr("inversion"),
+            tr("Waiting that less urgent requests caused, of all requests of the class; {said}.", said=said),
+            "inversion_s",
+            what.name,
+            seconds,
+        ),
+    ]
+    for place, name in enumerate(one for one in found.classes if one != what.name):
+        if place < MOST_CLASSES:
+            heading = tr("{name} {figure}", name=name, figure=what.part if what.family == "ttft" else spoken)
+            listed.append(
+                _plain(
+                    found, f"other{place}", heading, f"{name}: {spoken}; {said}.", what.metric, name, seconds
+                )
+            )
+    lowest = found.lowest_class
+    if lowest is not None:
+        listed.append(
+            _plain(
+                found,
+                "starvation",
+                tr("{name} worst wait", name=lowest),
+                tr("The longest wait of any of the least urgent requests; {said}.", said=said),
+                "wait_s.max",
+                lowest,
+                seconds,
+            )
+        )
+    return listed + _of_the_machine(found, said)
+
+
+def _of_the_machine(found: Comparison, said: str) -> list[Column]:
+    return [
+        _plain(
+            found,
+            "throughput",
+            tr("tokens/s"),
+            tr("Output tokens until the last finish; {said}.", said=said),
+            "throughput.output_tokens_per_s",
+            "",
+            lambda value: number(value, 0),
+        ),
+        _against(found, "price", tr("tokens/s against baseline"), "throughput.output_tokens_per_s", ""),
+        _plain(
+            found,
+            "fairness",
+            tr("fairness"),
+            tr(
+                "Jain's index of the tenants' tokens by weight while requests come: 1 is even; {said}.",
+                said=said,
+            ),
+            "window.jain",
+            "",
+            lambda value: number(value, 2),
+        ),
+        _plain(
+            found,
+            "recomputed",
+            tr("recomputed"),
+            tr("Tokens computed again after evictions, as a share of the useful ones; {said}.", said=said),
+            "preemption_waste.recomputed_share",
+            "",
+            lambda value: share(value, 1),
+        ),
+        _plain(
+            found,
+            "stranded",
+            tr("stranded KV"),
+            tr("Mean share of the KV blocks that lay idle while requests waited; {said}.", said=said),
+            "stranded_kv.share",
+            "",
+            share,
+        ),
+    ]
+
+
+def _dots(found: Comparison, what: Chosen, goal_s: float | None, spoken: str) -> Column:
+    heading = tr("{name}, {figure}", name=what.name, figure=spoken)
+    if goal_s is not None:
+        heading = tr(
+            "{name}, {figure} (tick: goal {time})", name=what.name, figure=spoken, time=seconds(goal_s)
+        )
+
+    def cell(policy: str) -> Cell:
+        values = [one for one in found.values(policy, what.metric, what.name) if one is not None]
+        if not values:
+            return Cell("–", dot={"values": [], "median": None, "met": None})
+        mid = median(values)
+        met = None if goal_s is None else mid <= goal_s
+        words = tr(
+            "median {mid}, {low} to {high}",
+            mid=seconds(mid),
+            low=seconds(min(values)),
+            high=seconds(max(values)),
+        )
+        if met is not None:
+            words += ", " + (tr("meets the goal") if met else tr("misses the goal"))
+        return Cell(words, dot={"values": values, "median": mid, "met": met})
+
+    return Column("dots", heading, "", (), cell, is_sortable=False)
+
+
+def _median(found: Comparison, what: Chosen, spoken: str) -> Column:
+    def cell(policy: str) -> Cell:
+        values = [one for one in found.values(policy, what.metric, what.name) if one is not None]
+        if not values:
+            return Cell("–", numbers=(None, None, None))
+        mid, low, high = median(values), min(values), max(values)
+        sub = between(seconds(low), seconds(high)) if len(found.seeds) > 1 else ""
+        return Cell(seconds(mid), sub, order=mid, tone="strong", numbers=(mid, low, high))
+
+    names = tuple(f"{what.name}.{what.metric} {part}" for part in ("median", "least", "most"))
+    heading = tr("median, range") if len(found.seeds) > 1 else spoken
+    return Column("median", heading, tr("Over the seeds."), names, cell)
+
+
+def _meets(found: Comparison, what: Chosen, goal_s: float) -> Column:
+    def cell(policy: str) -> Cell:
+        kept, many = found.meets(policy, what.metric, goal_s, what.name)
+        return Cell(tr("{kept} of {many}", kept=kept, many=many), order=kept, numbers=(kept, many))
+
+    help = tr("Seeds on which the figure is within the goal of {time}.", time=seconds(goal_s))
+    return Column("meets", tr("meets goal"), help, ("seeds that meet the goal", "seeds"), cell)
+
+
+def _against(found: Comparison, key: str, heading: str, metric: str, name: str) -> Column:
+    """The paired difference: of a time in seconds, of anything else in per cent of the baseline."""
+    is_time = METRICS[metric].unit == "s"
+    differences = found.differences(metric, name)
+    base = found.estimate(found.baseline, metric, name).mean or 0.0
+
+    def write(value: float | None) -> str:
+        if value is None:
+            return "–"
+        return signed_seconds(value) if is_time else signed(share(value / base, 1)) if base else "–"
+
+    def cell(policy: str) -> Cell:
+        if policy == found.baseline:
+            return Cell(tr("baseline"), order=0.0, tone="quiet", numbers=(0.0, None, None, ""))
+        one = differences[policy]
+        interval, note = sure(one, write)
+        return Cell(
+            write(one.mean),
+            interval,
+            note,
+            order=one.mean,
+            tone="" if one.is_clear else "quiet",
+            numbers=(one.mean, one.low, one.high, "clear" if one.is_clear else "not clear"),
+        )
+
+    help = tr("Mean of the differences seed by seed, with the interval that holds the true one with 95 %.")
+    label = f"{name}.{metric}" if name else metric
+    names = tuple(f"{label} against baseline{part}" for part in ("", " low", " high", " is"))
+    return Column(key, heading, help, names, cell)

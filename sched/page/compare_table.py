@@ -1,0 +1,40 @@
+"""The rows of Compare in the order in which they are shown."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+from sched.experiments import Comparison
+from sched.page.compare_cells import Cell, Column
+from sched.page.compare_choices import Chosen
+from sched.page.compare_rows import columns
+from sched.page.titles import title
+
+
+def ordered(policies: Sequence[str], cells: dict[str, Cell], is_down: bool) -> list[str]:
+    """The policies by their cells in a column; those without a figure come last in either direction."""
+    sign = -1 if is_down else 1
+    known = {key: cells[key].order for key in policies}
+    return sorted(policies, key=lambda key: inf if (one := known[key]) is None else sign * one)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns, and the rows in the order in which they are shown."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+
+
+def table(found: Comparison, what: Chosen, goal_s: float | None) -> Table:
+    """What is shown, sorted as it is chosen."""
+    listed = columns(found, what, goal_s)
+    cells = {policy: tuple(one.cell(policy) for one in listed) for policy in found.policies}
+    wanted, is_down = what.sort.removeprefix("-"), what.sort.startswith("-")
+    if wanted == "policy":
+        names = sorted(found.policies, key=lambda key: title(found.scenario, key).casefold())
+        order = names[::-1] if is_down else names
+    else:
+        place = next((at for at, one in enumerate(listed) if one.key == wanted), 1)
+        order = ordered(found.policies, {key: own[place] for key, own in cells.items()}, is_down)
+    return Table(tuple(listed), tuple((key, cells[key]) for key in order))

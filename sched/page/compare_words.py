@@ -1,0 +1,240 @@
+"""The sentence above the table: what the policies bring over all seeds, and what that costs; all computed."""
+
+import re
+from statistics import median
+
+from sched.experiments import Comparison
+from sched.page.cards import NARROW, seconds, unbroken
+from sched.page.compare_choices import Chosen, family_names
+from sched.page.language import tr
+from sched.page.titles import in_sentence
+from sched.verdict import not_served
+
+Pieces = list[tuple[str, str]]
+OPEN, END = "\ue000", "\ue001"
+"""Around a marked part of a sentence, with its kind; no text of a user holds them when it gets here."""
+THROUGHPUT = "throughput.output_tokens_per_s"
+WORTH_A_WORD = 0.0005
+
+
+def mark(text: str, kind: str = "strong") -> str:
+    """A part of a sentence that stands out: strong, good or bad."""
+    return f"{OPEN}{kind}:{text}{END}"
+
+
+def pieces(text: str) -> Pieces:
+    """A sentence cut at its marks, as texts with their kinds."""
+    found: Pieces = []
+    for place, piece in enumerate(re.split(f"{OPEN}(.*?){END}", text, flags=re.DOTALL)):
+        kind, _, rest = piece.partition(":") if place % 2 else ("", "", piece)
+        if rest:
+            found.append((unbroken(rest), kind))
+    return found
+
+
+def _bare(text: str) -> str:
+    """A user's text without the signs that mark a sentence here."""
+    return text.replace(OPEN, "").replace(END, "")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+class Words:
+    """What is said of a comparison, sentence by sentence."""
+
+    def __init__(self, found: Comparison, what: Chosen, goal_s: float | None, other: str) -> None:
+        self.found, self.what, self.goal_s, self.other = found, what, goal_s, other
+        self.many = len(found.seeds)
+        self.name = _bare(what.name)
+        self.figure = f"{family_names()[what.family]} {what.part}"
+
+    def middle(self, policy: str) -> float | None:
+        """The median of the figure over the seeds."""
+        known = [
+            one for one in self.found.values(policy, self.what.metric, self.what.name) if one is not None
+        ]
+        return median(known) if known else None
+
+    def called(self, policy: str) -> str:
+        """The policy inside a sentence."""
+        return in_sentence(self.found.scenario, policy)
+
+    def kept(self, policy: str) -> int:
+        """On how many seeds it meets the goal."""
+        if self.goal_s is None:
+            return 0
+        return self.found.meets(policy, self.what.metric, self.goal_s, self.what.name)[0]
+
+    def price(self, policy: str) -> float | None:
+        """The part of the baseline's throughput that it costs, median over the seeds; below 0 it adds."""
+        mine = self.found.values(policy, THROUGHPUT)
+        base = self.found.values(self.found.baseline, THROUGHPUT)
+        known = [1 - one / two for one, two in zip(mine, base, strict=True) if one is not None and two]
+        return median(known) if known else None
+
+    def subject(self) -> str | None:
+        """The policy that is told of: the one beside the baseline, else the one with the least figure."""
+        if self.other != self.found.baseline and self.middle(self.other) is not None:
+            return self.other
+        rest = [one for one in self.found.policies if one != self.found.baseline]
+        known = [(value, one) for one in rest if (value := self.middle(one)) is not None]
+        return min(known)[1] if known else None
+
+    def rival(self, subject: str) -> str | None:
+        """The policy that does best otherwise: on most seeds within the goal, then with the least figure."""
+        ranked = [
+            (-self.kept(one), value, one)
+            for one in self.found.policies
+            if one not in (subject, self.found.baseline) and (value := self.middle(one)) is not None
+        ]
+        return min(ranked)[2] if ranked else None
+
+    def said(self) -> Pieces:
+        """All of it."""
+        base, subject = self.middle(self.found.baseline), self.subject()
+        if base is None:
+            text = tr(
+                "Under {policy} no {name} request has a {figure}, so there is nothing to compare with.",
+                policy=mark(self.called(self.found.baseline)),
+                name=self.name,
+                figure=self.figure,
+            )
+            return pieces(text)
+        if subject is None:
+            text = tr(
+                "Under {policy} the {figure} of {name} is {time}. Add a policy to compare it with.",
+                policy=mark(self.called(self.found.baseline)),
+                name=self.name,
+                figure=self.figure,
+                time=mark(seconds(base)),
+            )
+            return pieces(text)
+        texts = [self._change(subject, base)]
+        rival = self.rival(subject)
+        if rival is not None:
+            texts.append(self._rival(rival, subject))
+        return pieces(texts[0] if len(texts) < 2 else tr("{first} {second}", first=texts[0], second=texts[1]))
+
+    def _change(self, subject: str, base: float) -> str:
+        """From the baseline to the subject, whether that may be chance, and how often the goal is met."""
+        value = self.middle(subject)
+        assert value is not None
+        given: dict[str, object] = {
+            "n": self.many,
+            "name": self.name,
+            "figure": self.figure,
+            "policy": self.called(subject),
+            "base": mark(seconds(base)),
+            "time": mark(seconds(value), "good" if value < base else "bad" if value > base else "strong"),
+        }
+        if seconds(value) == seconds(base):
+            text = self._stays(given)
+        elif value < base:
+            text = self._falls(given)
+        else:
+            text = self._rises(given)
+        return tr("{sentence}.", sentence=text + self._how_sure(subject) + self._how_often(subject))
+
+    def _falls(self, given: dict[str, object]) -> str:
+        if self.many == 1:
+            return tr(
+                "On this seed the {figure} of {name} falls from {base} to {time} with {policy}", **given
+            )
+        return tr(
+            "At the median of {n} seeds the {figure} of {name} falls from {base} to {time} with {policy}",
+            **given,
+        )
+
+    def _rises(self, given: dict[str, object]) -> str:
+        if self.many == 1:
+            return tr(
+                "On this seed the {figure} of {name} rises from {base} to {time} with {policy}", **given
+            )
+        return tr(
+            "At the median of {n} seeds the {figure} of {name} rises from {base} to {time} with {policy}",
+            **given,
+        )
+
+    def _stays(self, given: dict[str, object]) -> str:
+        if self.many == 1:
+            return tr("On this seed the {figure} of {name} stays at {base} with {policy}", **given)
+        return tr("At the median of {n} seeds the {figure} of {name} stays at {base} with {policy}", **given)
+
+    def _how_sure(self, subject: str) -> str:
+        one = self.found.difference(subject, self.what.metric, self.what.name)
+        if self.many == 1 or one.is_clear or one.low is None or not one.mean:
+            return ""
+        return tr(" (which may be chance)")
+
+    def _how_often(self, policy: str) -> str:
+        if self.goal_s is None:
+            return ""
+        kept, goal = self.kept(policy), seconds(self.goal_s)
+        if self.many == 1:
+            return (
+                tr(", which meets the goal of {goal}", goal=goal)
+                if kept
+                else tr(", which misses the goal of {goal}", goal=goal)
+            )
+        often = mark(tr("{kept} of {many}", kept=kept, many=self.many))
+        return tr(", which meets the goal of {goal} on {often}", goal=goal, often=often)
+
+    def _rival(self, rival: str, subject: str) -> str:
+        """What the best of the others brings, and its price beside that of the subject."""
+        value = self.middle(rival)
+        assert value is not None
+        policy = _capital(self.called(rival))
+        if self.goal_s is None or self.kept(rival) <= self.kept(subject) or self.many == 1:
+            text = tr("{policy} brings {time}", policy=policy, time=mark(seconds(value)))
+        else:
+            text = tr("{policy} meets it on {kept}", policy=policy, kept=mark(str(self.kept(rival))))
+        return tr("{sentence}.", sentence=text + self._prices(rival, subject))
+
+    def _prices(self, rival: str, subject: str) -> str:
+        """The throughput that both cost; nothing is said of it where requests were turned away instead."""
+        mine, other = self.price(rival), self.price(subject)
+        if mine is None or other is None or self._turns_away(rival) or self._turns_away(subject):
+            return ""
+        costs, gains = mark(percent(abs(mine))), percent(abs(other))
+        if mine >= WORTH_A_WORD:
+            if other >= WORTH_A_WORD:
+                return tr(" but costs {share} throughput, against {other}", share=costs, other=gains)
+            return tr(" but costs {share} throughput, against nothing", share=costs)
+        if other >= WORTH_A_WORD:
+            return tr(" and costs no throughput, against {other}", other=gains)
+        return tr(" at the same throughput")
+
+    def _turns_away(self, policy: str) -> bool:
+        """Whether it serves fewer requests than the baseline on any seed."""
+        runs = zip(self.found.runs[policy], self.found.runs[self.found.baseline], strict=True)
+        return any(not_served(mine) > not_served(base) for mine, base in runs)
+
+
+def percent(share: float) -> str:
+    """A share in per cent with one decimal."""
+    return f"{100 * share:.1f}{NARROW}%"
+
+
+def trust(found: Comparison, wanted: int) -> str:
+    """What the table rests on, and how far it is."""
+    seeds, many = found.seeds, len(found.seeds)
+    if found.scenario.trace:
+        how = tr("Every policy on the identical recorded requests.")
+    elif many == 1:
+        how = tr("Every policy on the identical requests of seed {seed}.", seed=seeds[0])
+    else:
+        how = tr(
+            "Every policy on the identical requests of {n} seeds, {first} to {last}.",
+            n=many,
+            first=seeds[0],
+            last=seeds[-1],
+        )
+    if many < wanted:
+        return tr("{how} {n} of {many} seeds so far.", how=how, n=many, many=wanted)
+    if many == 1:
+        return tr("{how} One run: no interval.", how=how)
+    return tr(
+        "{how} Dot: median; line and small dots: every seed. Other columns: median of the seeds.", how=how
+    )

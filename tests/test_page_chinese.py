@@ -1,0 +1,96 @@
+"""Whoever reads the page in Chinese meets no English sentence, whatever is opened."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf.json_format import MessageToDict  # type: ignore[import-untyped]
+from streamlit.testing.v1 import AppTest
+
+from sched.language import language
+from sched.registry import known_policies
+
+ROOT = Path(__file__).resolve().parent.parent
+SENTENCE = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}\b")
+"""Three English words in a row."""
+NOT_TEXT = set("id elementId icon key jsContent cssContent htmlContent componentName url urlPathname".split())
+POLICIES = sorted(known_policies())
+pytestmark = pytest.mark.xdist_group("page")
+
+
+def opened(query: dict[str, str]) -> AppTest:
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    for key, text in {"v": "1", "lang": "zh", **query}.items():
+        page.query_params[key] = text
+    return page.run()
+
+
+def texts(found: Any) -> Iterator[str]:
+    """Every text in what an element was sent."""
+    if isinstance(found, dict):
+        for name, value in found.items():
+            if name == "json" and isinstance(value, str):
+                yield from texts(json.loads(value or "null"))
+            elif name not in NOT_TEXT:
+                yield from texts(value)
+    elif isinstance(found, list):
+        for value in found:
+            yield from texts(value)
+    elif isinstance(found, str):
+        yield found
+
+
+def shown(block: Any) -> Iterator[str]:
+    """Every text of the page. Style sheets and drawings are none, nor are the names of sources."""
+    if hasattr(getattr(block, "proto", None), "DESCRIPTOR"):
+        for text in texts(MessageToDict(block.proto)):
+            if "<style" not in text and "<svg" not in text:
+                yield text.partition("来源：")[0]
+    for child in getattr(block, "children", {}).values():
+        yield from shown(child)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {},
+        {"expert": "1", "view": "queue"},
+        {"view": "request", "focus": "docs-6"},
+        {"t": "500", "focus": "nobody", "rescue.kv": "0.08"},
+        {"scenario": "textbook@1", "expert": "1"},
+        {"scenario": "tenant-burst@1", "view": "request"},
+        {"scenario": "long-context@1", "expert": "1"},
+        {"scenario": "code-bursts@1", "expert": "1", "duration_s": "20"},
+        {"scenario": "office-hours@1", "expert": "1"},
+        *(
+            {"policies": ",".join(POLICIES[first : first + 12]), "expert": "1", "duration_s": "20"}
+            for first in range(0, len(POLICIES), 12)
+        ),
+        {"policies": "isolated,shed", "shed.max_queue": "1", "view": "request"},
+    ],
+    ids=lambda query: "&".join(f"{key}={text[:20]}" for key, text in query.items()),
+)
+def test_the_lab_has_no_english_sentence_in_chinese(query: dict[str, str]) -> None:
+    zh = language("zh")
+    zh.missing.clear()
+    page = opened(query)
+    assert not page.exception
+    assert not zh.missing, f"add these to a file in sched/text/zh: {sorted(zh.missing)}"
+    english = sorted({text for text in shown(page._tree) if SENTENCE.search(text)})
+    assert not english
+
+
+def test_a_link_that_is_not_understood_is_still_answered_in_its_language() -> None:
+    page = opened({"nonsense": "1"})
+    assert "no such setting" in page.error[0].value and "改为显示：吵闹的邻居" in page.error[0].value
+    assert not [text for text in shown(page._tree) if SENTENCE.search(text) and "nonsense" not in text]
+
+
+def test_a_page_in_english_is_looked_up_nowhere() -> None:
+    zh = language("zh")
+    zh.missing.clear()
+    page = opened({"lang": "en"})
+    assert any(SENTENCE.search(text) for text in shown(page._tree)) and not zh.missing
