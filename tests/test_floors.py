@@ -40,6 +40,7 @@ ROWS = (
     (6, "experiments tasks workers measures intervals", "numpy pandas pyarrow scipy dask distributed"),
     (6, "grids ranges spreadsheet", ""),
     (6, "report exports", "numpy pandas pyarrow"),
+    (6, "advice", ""),
     (6, "bench fuzz", "numpy"),
     (6, "papers", "numpy scipy"),
     (7, "figures", "numpy plotly"),

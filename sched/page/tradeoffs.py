@@ -1,12 +1,162 @@
-"""Trade-offs: what a knob buys and what it costs."""
+"""Trade-offs: what a knob buys and costs, two knobs at once, and how much load the engine takes."""
+
+from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
-from sched.page.language import tr
+from sched.fields import ScenarioError
+from sched.grids import Place, Sweep
+from sched.page.computed import swept_over
+from sched.page.lab import messages
+from sched.page.language import tr, tr_count
+from sched.page.share import share
 from sched.page.sidebar import sidebar
+from sched.page.state import Shown, sentence, show, shown, with_scenario
+from sched.page.titles import plain, title
+from sched.page.tradeoff_charts import Drawn, drawn
+from sched.page.tradeoff_choices import choices
+from sched.page.tradeoff_view import CHARTS, View, points_of, view_of
+from sched.scenario import Scenario, known_policies
+from sched.workers import WorkersDied
+
+CONFIG = {"displayModeBar": False, "scrollZoom": False}
 
 
 def tradeoffs() -> None:
-    """The whole view."""
+    """The whole view, top to bottom."""
     sidebar()
-    st.markdown(tr("## Tradeoffs"))
+    now = shown()
+    messages()
+    _heading(now)
+    try:
+        view = view_of(now)
+    except (ScenarioError, WorkersDied) as error:
+        st.error(plain(_said(error)), icon=":material/error:")
+        return
+    if view is None:
+        st.info(tr("This scenario has no requests: add traffic or requests to it."), icon=":material/inbox:")
+        return
+    for text in view.said:
+        st.info(plain(text), icon=":material/info:")
+    choices(view)
+    titles = tab_titles()
+    st.session_state["tradeoff"] = titles[view.chart]
+    tabs = st.tabs(list(titles.values()), key="tradeoff", on_change=_opened)
+    for key, tab in zip(CHARTS, tabs, strict=True):
+        if key == view.chart:
+            with tab:
+                _chart(view)
+
+
+def _said(error: Exception) -> str:
+    return sentence(error) if isinstance(error, ScenarioError) else str(error)
+
+
+def tab_titles() -> dict[str, str]:
+    """The tabs by their key in the link."""
+    return {
+        "curve": tr(":material/show_chart: What it buys and costs"),
+        "map": tr(":material/grid_on: Two knobs"),
+        "load": tr(":material/trending_up: Load"),
+    }
+
+
+def _opened() -> None:
+    keys = {words: key for key, words in tab_titles().items()}
+    show(replace(shown(), chart=keys.get(st.session_state["tradeoff"], CHARTS[0])))
+
+
+def _heading(now: Shown) -> None:
+    story = plain(now.scenario.story).partition(". ")[0].rstrip(".")
+    about = f" :gray[{story}.]" if story else ""
+    with st.container(horizontal=True, vertical_alignment="center", key="heading"):
+        st.markdown(f"**{plain(now.scenario.title or tr('Untitled'))}**{about}", width="stretch")
+        share(now)
+
+
+def _chart(view: View) -> None:
+    """The verdict, the figure, the point to open, and the table; the bar stands where the verdict will."""
+    try:
+        axes, scenarios = points_of(view)
+        found = swept_over(view.scenario, axes, scenarios, (view.policy,), view.seeds)
+    except (ScenarioError, WorkersDied) as error:
+        st.error(plain(_said(error)), icon=":material/error:")
+        return
+    shown_chart = drawn(view, found)
+    with st.container(key="tradeoff_verdict"):
+        st.markdown(shown_chart.verdict)
+    st.caption(f"{_trust(view, found)} {shown_chart.reason}")
+    st.plotly_chart(
+        shown_chart.figure,
+        key=f"tradeoff_{view.chart}",
+        on_select=lambda: _picked(view.chart, shown_chart.places),
+        selection_mode="points",
+        config=CONFIG,
+        alt=shown_chart.alt,
+    )
+    _point(view, found, shown_chart)
+    with st.expander(tr("The same as a table"), icon=":material/table:"):
+        columns = zip(*shown_chart.rows, strict=True)
+        cells = [[plain(cell) for cell in column] for column in columns]
+        named = dict(zip(map(plain, shown_chart.heads), cells, strict=True))
+        st.table(named, hide_index=True, border="horizontal")
+
+
+def _trust(view: View, found: Sweep) -> str:
+    """What the chart rests on."""
+    seeds = tr_count(view.seeds, "seed {first}", "{n} seeds from {first}", first=f"{found.seeds[0]}")
+    values = {
+        "points": len(found.points),
+        "policy": title(view.scenario, view.policy)
+        if view.chart == "load"
+        else tr(known_policies()[view.policy].title),
+        "seeds": seeds,
+    }
+    if view.chart == "map":
+        return tr("{points} points under {policy}, on the identical requests of {seeds}.", **values)
+    return tr(
+        "{points} points under {policy}, on the identical requests of {seeds}. Band: from the best to the "
+        "worst seed.",
+        **values,
+    )
+
+
+def _picked(chart: str, places: list[Place]) -> None:
+    """A point of the figure was clicked."""
+    points = st.session_state[f"tradeoff_{chart}"]["selection"]["points"]
+    numbers = [_number_in(one.get("customdata")) for one in points]
+    chosen = next((one for one in numbers if one is not None and one < len(places)), None)
+    if chosen is not None:
+        st.session_state["tradeoff_point"] = places[chosen]
+
+
+def _number_in(value: Any) -> int | None:
+    while isinstance(value, list | tuple | dict):
+        value = next(iter(value.values() if isinstance(value, dict) else value), None)
+    return int(value) if isinstance(value, int | float) else None
+
+
+def _point(view: View, found: Sweep, chart: Drawn) -> None:
+    """The point that is clicked or chosen, and the way into the Lab."""
+    state, names = st.session_state, dict(zip(chart.places, chart.names, strict=True))
+    if state.get("tradeoff_point") not in names:
+        state["tradeoff_point"] = chart.recommended or chart.places[0]
+    with st.container(horizontal=True, vertical_alignment="bottom", key="tradeoff_opening"):
+        st.selectbox(
+            tr("Point"), chart.places, key="tradeoff_point", format_func=names.__getitem__, width=240
+        )
+        chosen: Place = state["tradeoff_point"]
+        st.button(
+            tr("Open this point in the Lab"),
+            key="tradeoff_open",
+            icon=":material/open_in_new:",
+            on_click=_open,
+            args=(found.points[chosen].scenario, view.policy),
+        )
+
+
+def _open(scenario: Scenario, policy: str) -> None:
+    now = with_scenario(shown(), scenario)
+    b = now.b if policy == now.a else policy
+    show(replace(now, page="lab", b=b, t=None, focus=None))

@@ -1,0 +1,96 @@
+"""What a curve of Trade-offs shows, and its axes: times on a log axis, shares of a whole beside it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor, log10
+from typing import Any
+
+from sched.figures.lines import escaped
+
+Value = float | None
+Figure = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A figure over the points with its range over the seeds; `label` stands at the line."""
+
+    label: str
+    mean: Sequence[Value]
+    least: Sequence[Value] = ()
+    most: Sequence[Value] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A point that is pointed out, with what is written beside it."""
+
+    place: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What a curve shows: times on a log axis at the left, shares of a whole at the right."""
+
+    x: Sequence[float]
+    ticks: Sequence[str]
+    title: str
+    times: Line
+    shares: Sequence[Line]
+    goal: Value
+    goal_text: str
+    ringed: Mark | None
+    now: Value
+    now_text: str
+    bend: Mark | None = None
+    is_log: bool = False
+
+
+def x_of(shown: Curve, value: float) -> float:
+    """A place on the axis as annotations have it: of a log axis its logarithm."""
+    return log10(value) if shown.is_log else value
+
+
+def time_range(shown: Curve) -> tuple[float, float]:
+    known = [one for one in (*shown.times.mean, *shown.times.least, *shown.times.most) if one]
+    if shown.goal:
+        known.append(shown.goal)
+    low, high = min(known, default=0.1), max(known, default=1.0)
+    return low / 1.25, max(high * 1.5, low * 2)
+
+
+def share_floor(lines: Sequence[Line]) -> float:
+    """The right axis begins at a round share below the least, and never closer than 60 % to the top."""
+    least = min((one for line in lines for one in line.mean if one is not None), default=0.0)
+    return max(0.0, min(0.6, floor(10 * least) / 10))
+
+
+def x_axis(shown: Curve, ink: dict[str, str]) -> dict[str, Any]:
+    every = max(1, -(-len(shown.x) // 9))
+    axis: dict[str, Any] = {
+        **{"showgrid": False, "zeroline": False, "fixedrange": True, "color": ink["ink2"]},
+        **{"tickvals": list(shown.x[::every]), "ticktext": [escaped(one) for one in shown.ticks[::every]]},
+        "title": {"text": escaped(shown.title), "font": {"size": 13}},
+        "tickfont": {"size": 12},
+    }
+    return axis | ({"type": "log"} if shown.is_log else {})
+
+
+def time_axis(low: float, high: float, ink: dict[str, str]) -> dict[str, Any]:
+    values = [k * 10.0**power for power in range(-6, 9) for k in (1, 2, 5)]
+    inside = [one for one in values if low <= one <= high]
+    return {
+        **{"type": "log", "range": [log10(low), log10(high)], "fixedrange": True, "zeroline": False},
+        **{"tickvals": inside, "ticktext": [f"{one:g} s" for one in inside]},
+        **{"gridcolor": ink["line"], "color": ink["urgent"], "tickfont": {"size": 12}},
+    }
+
+
+def share_axis(bottom: float, ink: dict[str, str]) -> dict[str, Any]:
+    tenths = [tenth / 10 for tenth in range(11) if tenth / 10 >= bottom]
+    return {
+        **{"overlaying": "y", "side": "right", "range": [bottom, 1.02], "fixedrange": True},
+        **{"tickvals": tenths, "ticktext": [f"{one:.0%}" for one in tenths], "tickfont": {"size": 12}},
+        **{"showgrid": False, "zeroline": False, "color": ink["ink2"]},
+    }

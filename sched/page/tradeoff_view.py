@@ -1,0 +1,150 @@
+"""What Trade-offs looks at: class, goal, seeds, knobs and policy, from the link or as usual."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from sched.advice import Goal, goal
+from sched.experiments import expected_requests
+from sched.fields import ScenarioError
+from sched.grids import Place, grid
+from sched.measures import METRICS
+from sched.page.computed import compared
+from sched.page.language import tr
+from sched.page.state import SEEDS, Shown
+from sched.page.varied import BUFFER, CURVE, MAP, knobs, policy_of, usual_range, with_policy
+from sched.plain import split_path
+from sched.ranges import Axis, axis
+from sched.scenario import Scenario
+from sched.verdict import urgent_class
+
+CHARTS = ("curve", "map", "load")
+USUAL = "ttft_s.p99"
+USUAL_GOAL_S = 1.0
+"""Where nothing was promised."""
+USUAL_WORK = 250_000
+"""Requests in all runs together up to which nine seeds are taken unasked."""
+MOST_POINTS = {"curve": 61, "map": 200, "load": 61}
+FACTORS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0)
+"""All rates times this."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is looked at. `said` are sentences about what of the link could not be taken."""
+
+    now: Shown
+    scenario: Scenario
+    chart: str
+    classes: tuple[str, ...]
+    lowest: str
+    wanted: Goal
+    policy: str
+    axes: tuple[Axis, ...]
+    seeds: int
+    said: tuple[str, ...]
+
+
+def view_of(now: Shown) -> View | None:
+    """The view of what is shown; None where there are no requests. Raises ScenarioError."""
+    chart = now.chart if now.chart in CHARTS else CHARTS[0]
+    scenario, said = now.scenario, list[str]()
+    axes = _axes(now, chart, said)
+    named = [one for one in map(policy_of, (one.key for one in axes)) if one]
+    if len(set(named)) > 1:
+        said.append(tr("The two knobs belong to different policies, so the second one changes nothing here."))
+    policy = named[0] if named else now.b
+    scenario = with_policy(scenario, policy)
+    first = compared(scenario, (policy,), 1)
+    urgent = urgent_class(first.runs[policy][0], scenario)
+    if urgent is None:
+        return None
+    wanted = _wanted(now, scenario, first.classes, urgent, said)
+    points = {"load": len(FACTORS)}.get(chart, prod(len(one.values) for one in axes))
+    if points > MOST_POINTS[chart]:
+        many, most = f"{points:,}", f"{MOST_POINTS[chart]}"
+        raise ScenarioError(
+            tr(
+                "These are {many} points, the page draws at most {most}: take larger steps",
+                many=many,
+                most=most,
+            )
+        )
+    seeds = now.seeds or _seeds(scenario, chart, points)
+    lowest = first.lowest_class or urgent
+    return View(now, scenario, chart, first.classes, lowest, wanted, policy, axes, seeds, tuple(said))
+
+
+def usual_knobs(scenario: Scenario, chart: str) -> tuple[Axis, ...]:
+    """The buffer; on a map against the rate of the most urgent class, or else the seats."""
+    points = MAP if chart == "map" else CURVE
+    found = [usual_range(scenario, BUFFER, points)]
+    if chart == "map":
+        sign = -1 if scenario.urgency == "high_first" else 1
+        first = min(scenario.traffic, key=lambda one: sign * one.priority, default=None)
+        rates = [key for key in knobs(scenario) if key.endswith(".rate_per_s")]
+        own = [key for key in rates if first is not None and split_path(key)[1] == first.name]
+        found.append(usual_range(scenario, (own or rates or ["engine.max_num_seqs"])[0], points))
+    return tuple(found)
+
+
+def _axes(now: Shown, chart: str, said: list[str]) -> tuple[Axis, ...]:
+    """The knobs that the link names, or the usual ones; what is not understood is said."""
+    usual = usual_knobs(now.scenario, chart)
+    found: list[Axis] = []
+    for text, one in zip((now.vary, now.vary2), usual, strict=False):
+        try:
+            found.append(axis(text) if text else one)
+            _tried(now.scenario, found[-1])
+        except ScenarioError as error:
+            said.append(f"{error}.")
+            found[len(found) - 1 if len(found) > usual.index(one) else len(found) :] = [one]
+    if len(found) == 2 and found[0].key == found[1].key:
+        said.append(tr("Both knobs are the same, so the second one is the usual one."))
+        other = usual[1] if usual[1].key != found[0].key else usual[0]
+        found[1] = other
+    return tuple(found)
+
+
+def _tried(scenario: Scenario, one: Axis) -> None:
+    """Raise ScenarioError unless the scenario can be set to both ends."""
+    policy = policy_of(one.key)
+    base = with_policy(scenario, policy) if policy else scenario
+    for value in (one.values[0], one.values[-1]):
+        grid(base, (Axis(one.key, (value,)),), ("fcfs",), 1)
+
+
+def _wanted(now: Shown, scenario: Scenario, classes: tuple[str, ...], urgent: str, said: list[str]) -> Goal:
+    """The goal of the link, or what the class was promised."""
+    name = now.of if now.of in classes else urgent
+    if now.goal:
+        try:
+            found = goal(now.goal)
+            if found.class_name in classes and METRICS[found.metric].unit == "s":
+                return found
+            said.append(tr("goal = {goal}: this view takes a time of one of the classes.", goal=now.goal))
+        except ScenarioError as error:
+            said.append(f"{error}.")
+    return Goal(name, USUAL, scenario.promise(name).slo.ttft_s or USUAL_GOAL_S)
+
+
+def _seeds(scenario: Scenario, chart: str, points: int) -> int:
+    """As many seeds as take a few seconds, three at most on a map."""
+    work = expected_requests(scenario) * points * (sum(FACTORS) / len(FACTORS) if chart == "load" else 1)
+    allowed = [many for many in SEEDS if many <= (3 if chart == "map" else 9)]
+    return max((many for many in allowed if many * work <= USUAL_WORK), default=1)
+
+
+def points_of(view: View) -> tuple[tuple[Axis, ...], Mapping[Place, Scenario]]:
+    """The axes that are swept and the scenario at each point."""
+    if view.chart != "load":
+        return view.axes, grid(view.scenario, view.axes, (view.policy,), view.seeds)
+    axes = (Axis("load", tuple(f"{one:g}" for one in FACTORS)),)
+    return axes, {(place,): loaded(view.scenario, one) for place, one in enumerate(FACTORS)}
+
+
+def loaded(scenario: Scenario, factor: float) -> Scenario:
+    """The scenario with all its rates times a factor; a trace is played that much faster."""
+    traffic = [one.changed(rate_per_s=one.rate_per_s * factor) for one in scenario.traffic]
+    trace = scenario.trace.changed(speed=scenario.trace.speed * factor) if scenario.trace else None
+    return scenario.changed(traffic=traffic, trace=trace)

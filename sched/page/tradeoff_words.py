@@ -1,0 +1,167 @@
+"""The sentences above the charts of Trade-offs: what is recommended and why, computed from the runs."""
+
+from collections.abc import Sequence
+
+from sched.advice import ALIKE, Advice, Goal, Load, Outcome
+from sched.measures import METRICS
+from sched.page.cards import seconds
+from sched.page.language import tr
+from sched.page.titles import percent, plain
+from sched.page.varied import BUFFER, knob_title, value_text
+from sched.plain import split_path
+
+
+def setting(key: str, value: str) -> str:
+    """One setting inside a sentence: "a rescue buffer of 22.5 %", "KV memory 2,400 blocks"."""
+    if key == BUFFER and not float(value):
+        return tr("no rescue buffer")
+    if key.endswith(".rate_per_s"):
+        rate = value_text(key, value)
+        return tr("{name} at {rate}", name=plain(split_path(key)[1]), rate=plain(rate))
+    if key == BUFFER:
+        return tr("a rescue buffer of {value}", value=value_text(key, value))
+    return tr("{knob} {value}", knob=plain(knob_title(key)), value=plain(value_text(key, value)))
+
+
+def figure_title(wanted: Goal) -> str:
+    """The figure aimed at, such as TTFT p99."""
+    return tr(METRICS[wanted.metric].title)
+
+
+def _share(value: float) -> str:
+    return percent(float(f"{value:.2g}")) if abs(value) >= ALIKE / 5 else percent(0)
+
+
+def curve_verdict(found: Advice | None, first: Outcome, settings: Sequence[str], wanted: Goal) -> str:
+    """What the recommended point brings and costs against the first one; `settings` by point."""
+    name = plain(wanted.class_name)
+    if found is None:
+        return tr("No {name} request got a token at any of these points.", name=name)
+    best = found.outcome
+    values = {
+        "name": name,
+        "figure": figure_title(wanted),
+        "setting": settings[best.place[0]],
+        "first": settings[first.place[0]],
+        "before": seconds(first.mean),
+        "after": seconds(best.mean),
+        "goal": seconds(wanted.value),
+        "met": f"{best.met}",
+        "many": f"{best.many}",
+    }
+    if best is first and found.meets:
+        return tr(
+            "{name}'s {figure} is **{after}** at **{setting}** already, within the goal of {goal} on "
+            "**{met} of {many}** seeds.",
+            **values,
+        )
+    cost = 1 - (1.0 if best.kept is None else best.kept)
+    values["cost"] = _share(abs(cost))
+    if not found.meets:
+        return tr(
+            "None of these points keeps {name}'s {figure} within {goal}: **{setting}** comes nearest, with "
+            "**{after}** instead of {before} at {first}, and keeps the goal on **{met} of {many}** seeds.",
+            **values,
+        )
+    if cost > ALIKE:
+        return tr(
+            "With **{setting}**, {name}'s {figure} is **{after}** instead of {before}, within the goal of "
+            "{goal} on **{met} of {many}** seeds; it costs **{cost}** of the throughput.",
+            **values,
+        )
+    if cost < -ALIKE:
+        return tr(
+            "With **{setting}**, {name}'s {figure} is **{after}** instead of {before}, within the goal of "
+            "{goal} on **{met} of {many}** seeds; it adds **{cost}** throughput.",
+            **values,
+        )
+    return tr(
+        "With **{setting}**, {name}'s {figure} is **{after}** instead of {before}, within the goal of {goal} "
+        "on **{met} of {many}** seeds, at the same throughput.",
+        **values,
+    )
+
+
+def curve_reason(found: Advice | None, points: int, wanted: Goal) -> str:
+    """Why this point is ringed."""
+    if found is None:
+        return ""
+    if found.meets:
+        return tr(
+            "Ringed: the first setting whose mean over the seeds keeps the goal and whose throughput is "
+            "within {alike} of the most that any of them keeps. {meeting} of {points} points keep the goal.",
+            alike=percent(ALIKE),
+            meeting=found.meeting,
+            points=points,
+        )
+    return tr(
+        "Ringed: the point with the lowest mean, because none of the {points} keeps the goal of {goal}.",
+        points=points,
+        goal=seconds(wanted.value),
+    )
+
+
+def map_verdict(
+    rows: Sequence[Advice | None],
+    keys: tuple[str, str],
+    values: tuple[Sequence[str], Sequence[str]],
+    kept: int,
+    wanted: Goal,
+) -> str:
+    """How many cells keep the goal, and what it takes at the two ends of the second setting."""
+    columns, sides = values
+    total = tr(
+        "**{met} of {many}** points keep {name}'s {figure} within {goal}.",
+        met=kept,
+        many=len(columns) * len(sides),
+        name=plain(wanted.class_name),
+        figure=figure_title(wanted),
+        goal=seconds(wanted.value),
+    )
+    ends = []
+    for place in (0, len(sides) - 1):
+        found = rows[place]
+        side = setting(keys[1], sides[place])
+        if found is not None and found.meets:
+            taken = setting(keys[0], columns[found.outcome.place[0]])
+            ends.append(tr("With {side} it takes **{setting}**.", side=side, setting=taken))
+        else:
+            ends.append(tr("With {side} **none** of these is enough.", side=side))
+    return " ".join([total, *dict.fromkeys(ends)])
+
+
+def load_verdict(bend: Load | None, listed: Sequence[Outcome], factors: Sequence[float], wanted: Goal) -> str:
+    """Where the engine bends, and how much of that the scenario asks for."""
+    keeping = [factors[one.place[0]] for one in listed if wanted.is_met(one.mean)]
+    name, figure, goal = plain(wanted.class_name), figure_title(wanted), seconds(wanted.value)
+    if bend is None:
+        first = tr(
+            "Up to **{most}** of this load throughput still grows faster than the time in the system.",
+            most=times(factors[-1]),
+        )
+    else:
+        at = factors[bend.place[0]]
+        own = listed[bend.place[0]]
+        values = {"knee": times(at), "name": name, "figure": figure, "after": seconds(own.mean)}
+        first = (
+            tr(
+                "The engine bends at **{knee}** this load: beyond it more requests bring more waiting than "
+                "tokens. There {name}'s {figure} is **{after}**.",
+                **values,
+            )
+            if at >= 1
+            else tr(
+                "This load is **beyond the knee**, which is at {knee} of it: fewer requests would get more "
+                "tokens for their waiting. There {name}'s {figure} is **{after}**.",
+                **values,
+            )
+        )
+    if not keeping:
+        return " ".join([first, tr("No load of these keeps the goal of {goal}.", goal=goal)])
+    last = tr("The goal of {goal} is kept up to **{most}**.", goal=goal, most=times(max(keeping)))
+    return f"{first} {last}"
+
+
+def times(factor: float) -> str:
+    """A factor: ×1.5."""
+    return f"×{factor:g}"

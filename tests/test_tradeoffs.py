@@ -1,0 +1,162 @@
+"""Trade-offs: what stands on the page is what the runs say, and the link says what is chosen."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from sched.advice import advice, goal, outcomes
+from sched.external import change, parse_link
+from sched.figures.tradeoff_axes import Curve, Line, Mark
+from sched.figures.tradeoff_map import Grid, map_figure
+from sched.figures.tradeoffs import curve_figure
+from sched.grids import sweep
+from sched.page.cards import seconds
+from sched.page.computed import Memory
+from sched.page.state import query_of
+from sched.page.varied import knobs, range_text, usual_range
+from sched.ranges import axis
+from sched.scenario import preset
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.xdist_group("page")
+QUICK = {"duration_s": "20", "seeds": "1", "vary": "rescue.kv=0:0.4:0.2"}
+
+
+def opened(**query: str) -> AppTest:
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    for key, text in {"view": "tradeoffs", **QUICK, **query}.items():
+        page.query_params[key] = text
+    return page.run()
+
+
+def figure(page: AppTest) -> Any:
+    charts = page.get("plotly_chart")
+    assert len(charts) == 1
+    return json.loads(charts[0].proto.spec)
+
+
+def texts(page: AppTest) -> str:
+    return "\n".join(one.value for one in [*page.markdown, *page.caption, *page.info, *page.error])
+
+
+@pytest.fixture(scope="module")
+def curve() -> Iterator[AppTest]:
+    yield opened()
+
+
+def test_the_curve_shows_what_the_sweep_says(curve: AppTest) -> None:
+    assert not curve.exception
+    scenario = change(preset("noisy-neighbour"), {"duration_s": "20"})
+    found = sweep(scenario, (axis(QUICK["vary"]),), ["rescue"], 1)
+    wanted = goal("chat.ttft_s.p99<=1")
+    listed = outcomes(found, "rescue", wanted)
+    lines = [one for one in figure(curve)["data"] if one.get("mode") == "lines+markers"]
+    assert lines[0]["y"] == [one.mean for one in listed]
+    assert lines[1]["y"] == [one.kept for one in listed]
+    best = advice(listed, wanted)
+    assert best is not None and seconds(best.outcome.mean) in texts(curve)
+    rings = [one for one in figure(curve)["data"] if one.get("marker", {}).get("symbol") == "circle-open"]
+    assert rings[0]["y"] == [best.outcome.mean]
+    assert len(curve.table[0].value) == 3
+
+
+def test_a_chosen_point_opens_in_the_lab(curve: AppTest) -> None:
+    page = opened()
+    page.selectbox(key="tradeoff_point").set_value((2,)).run()
+    page.button(key="tradeoff_open").click().run()
+    assert not page.exception
+    now = page.session_state["shown"]
+    assert now.page == "lab" and now.scenario.policies["rescue"].kv == 0.4
+    assert "rescue" in (now.a, now.b)
+
+
+def test_goal_class_seeds_and_range_are_in_the_link(curve: AppTest) -> None:
+    page = opened()
+    page.number_input(key="tradeoff_goal").set_value(0.4).run()
+    assert page.session_state["shown"].goal == "chat.ttft_s.p99<=0.4"
+    page.text_input(key="vary_range").set_value("0:0.2:0.1").run()
+    assert page.session_state["shown"].vary == "rescue.kv=0:0.2:0.1"
+    _, view, _ = parse_link(query_of(page.session_state["shown"]))
+    assert view["goal"] == "chat.ttft_s.p99<=0.4" and view["vary"] == "rescue.kv=0:0.2:0.1"
+    assert view["seeds"] == "1" and view["view"] == "tradeoffs"
+    page.text_input(key="vary_range").set_value("0:2:1").run()
+    assert "must be at least 0 and at most 1" in "\n".join(one.value for one in page.warning)
+    assert page.session_state["shown"].vary == "rescue.kv=0:0.2:0.1"
+    page.selectbox(key="tradeoff_class").set_value("docs").run()
+    assert page.session_state["shown"].of == "docs" and not page.exception
+    page.selectbox(key="vary_knob").set_value("engine.max_num_seqs").run()
+    assert page.session_state["shown"].vary.startswith("engine.max_num_seqs=") and not page.exception
+
+
+def test_two_knobs_are_a_map_with_a_word_in_every_cell() -> None:
+    page = opened(chart="map", vary2="traffic.chat.rate_per_s=0.4:0.8:0.4")
+    assert not page.exception
+    drawn = figure(page)
+    assert drawn["data"][0]["type"] == "heatmap" and len(drawn["layout"]["annotations"]) == 6
+    assert all("●" in one["text"] or "◆" in one["text"] for one in drawn["layout"]["annotations"])
+    assert "of 6" in texts(page) and len(page.table[0].value) == 6
+
+
+def test_the_load_curve_names_its_rule() -> None:
+    page = opened(chart="load", duration_s="10")
+    assert not page.exception
+    assert "Kleinrock" in texts(page) and len(page.table[0].value) == 10
+
+
+def test_what_a_link_asks_in_vain_is_said() -> None:
+    page = opened(vary="rescue.kv=0:3:1", goal="nobody.ttft_s.p99<=1", chart="curve")
+    assert not page.exception
+    assert "must be at least 0 and at most 1" in texts(page).replace("\\", "")
+    assert "takes a time of one of the classes" in texts(page)
+    page = opened(vary="rescue.kv=0:0.4:0.001")
+    assert "take larger steps" in texts(page) and not page.exception
+
+
+def test_a_policy_that_is_not_compared_gets_its_buffer_all_the_same() -> None:
+    page = opened(policies="fcfs,backfill")
+    assert not page.exception and page.get("plotly_chart")
+    page.button(key="tradeoff_open").click().run()
+    assert "rescue" in page.session_state["shown"].scenario.policies
+
+
+def test_the_page_speaks_chinese() -> None:
+    page = opened(lang="zh")
+    assert not page.exception and "救援缓冲" in texts(page) and "吞吐量" in texts(page)
+
+
+def test_every_knob_of_the_list_has_a_range_that_the_schema_takes() -> None:
+    for name in ("noisy-neighbour", "textbook", "tenant-burst"):
+        scenario = preset(name)
+        for key in knobs(scenario):
+            for points in (5, 17):
+                found = usual_range(scenario, key, points)
+                assert 2 <= len(found.values) <= 41, key
+                assert axis(range_text(found)) == found
+
+
+def test_names_in_a_figure_are_never_markup() -> None:
+    name = "<a href='x'>b</a>"
+    curve = Curve(
+        *(
+            (0.0, 1.0),
+            (name, name),
+            name,
+            Line(name, (1.0, 2.0), (0.5, 1.0), (2.0, 3.0)),
+            [Line(name, (1.0, 0.9))],
+        ),
+        *(1.5, name, Mark(1, name), 0.5, name),
+    )
+    grid = Grid([[1.0]], [[True]], [[name]], (name,), (name,), name, name, [(0, 0)], (0, 0))
+    for drawn in (curve_figure(curve), curve_figure(curve, True), map_figure(grid), map_figure(grid, True)):
+        assert "<a" not in json.dumps(drawn)
+
+
+def test_the_memory_forgets_the_oldest() -> None:
+    memory = Memory(2)
+    memory["a"], memory["b"] = 1, 2
+    assert memory.get("a") == 1
+    memory["c"] = 3
+    assert memory.get("b") is None and len(memory) == 2 and set(memory) == {"a", "c"}
