@@ -18,6 +18,7 @@ from sched.command.runs import explain_request, open_link, run, show_link
 from sched.command.tables import described
 from sched.fields import ScenarioError, suggestion
 from sched.trace_store import use_store
+from sched.version import citation
 from sched.workers import WorkersDied
 
 DONE, BUG, MISTAKE, INTERRUPTED = 0, 1, 2, 130
@@ -56,6 +57,9 @@ def dispatch(words: Sequence[str]) -> int:
     name, rest = (words[0], words[1:]) if words else ("", ())
     if name in ("-h", "--help", "help"):
         print(usage())
+        return DONE
+    if name == "--version":
+        print(citation())
         return DONE
     if name in LATER:
         raise ScenarioError(f"{name}: this version does not have this command yet")

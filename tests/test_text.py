@@ -1,10 +1,16 @@
 """The long texts: each in every language, and one glossary with the same terms in all of them."""
 
+import ast
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 
 import sched.text
+from sched.external import reference
+from sched.page.glossary import OF_COLUMNS, OF_VALUES, term_of
+from sched.scenario import known_policies
 from sched.text import LANGUAGES, entry, glossary, named, term, text
 
 FOLDER = Path(sched.text.__file__).parent
@@ -46,3 +52,32 @@ def test_a_term_is_found_by_any_name_of_it_and_told_in_the_language_asked_for() 
     assert found and found.key == "backfill" and named("no such word") is None
     with pytest.raises(KeyError):
         term("no such word")
+
+
+ASKED = {"meaning", "word", "explained", "term"}
+"""The functions whose first word is looked up in the glossary."""
+
+
+def asked_for() -> Iterator[str]:
+    """Every term that the page asks the glossary for by name."""
+    for path in (FOLDER.parent / "page").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ASKED:
+                yield from (str(one.value) for one in node.args[:1] if isinstance(one, ast.Constant))
+    yield from (*OF_VALUES.values(), *OF_COLUMNS.values())
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_every_term_the_page_asks_for_is_in_the_glossary(lang: str) -> None:
+    names = set(asked_for())
+    assert len(names) > 20
+    assert all(term(name, lang) for name in names)
+
+
+def test_every_pattern_of_values_fits_a_value_that_there_is() -> None:
+    paths = [knob.path.replace("<class>", "x").replace("<name>", "x") for knob in reference()]
+    paths += [f"{one.key}.{setting.name}" for one in known_policies().values() for setting in one.settings]
+    unused = [one for one in OF_VALUES if not any(fnmatchcase(path, one) for path in paths)]
+    assert not unused
+    assert term_of("engine.max_num_seqs") == "seat" and term_of("title") is None
+    assert term_of("traffic.chat.slo.ttft_s") == "TTFT" and term_of("rescue_cap.kv") == "rescue buffer"

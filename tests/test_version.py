@@ -3,7 +3,10 @@
 import re
 from hashlib import sha256
 
+import pytest
+
 from sched import POLICIES, simulate
+from sched.__main__ import main
 from sched.scenario import preset
 from sched.version import MODEL, VERSION, citation
 from tests.conftest import ROOT
@@ -18,6 +21,11 @@ def test_the_version_is_semantic_and_the_changelog_speaks_of_it() -> None:
     _, heading, rest = re.split(r"^## (.*)$", changes, maxsplit=1, flags=re.MULTILINE)
     assert heading.startswith(VERSION) or f"version {VERSION}." in rest.partition("###")[0]
     assert f"Version {VERSION}" in citation() and f"revision {MODEL}" in citation()
+
+
+def test_the_command_line_says_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"{citation()}\n"
 
 
 def test_other_figures_are_another_revision_of_the_model() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from sched.page.component import component
+from sched.page.glossary import explained, meaning
 from sched.page.language import say, tr
 from sched.page.results import Result
 from sched.page.state import Shown, show, shown
@@ -84,7 +85,10 @@ def card(now: Shown, runs: dict[str, Result], key: str, name: str) -> dict[str, 
         "goal": seconds(goal),
         "goal_s": goal,
         "met": met,
+        "value_help": joined((explained("TTFT"), explained("p99")), say()),
         "left": inversion,
+        "left_help": meaning("inversion"),
+        "right_help": meaning("throughput"),
         "right": throughput,
         "side": "A" if key == now.a else "B" if key == now.b else None,
         "words": tr(

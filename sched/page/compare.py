@@ -17,6 +17,7 @@ from sched.page.compare_rows import KEYS
 from sched.page.compare_table import Table, table
 from sched.page.compare_words import Words, trust
 from sched.page.component import component
+from sched.page.glossary import OF_COLUMNS, with_term
 from sched.page.lab import messages
 from sched.page.language import tr, tr_count
 from sched.page.results import results
@@ -139,7 +140,7 @@ def _table(now: Shown, what: Chosen, found: Comparison, rows: Table, goal_s: flo
             {
                 "key": one.key,
                 "title": one.title,
-                "help": one.help,
+                "help": with_term(one.help, OF_COLUMNS.get(one.key), " "),
                 "kind": "dots" if one.key == "dots" else "number",
                 "sorts": one.is_sortable,
             }

@@ -8,6 +8,7 @@ import streamlit as st
 
 from sched.external import Knob, field
 from sched.fields import ScenarioError
+from sched.page.glossary import term_of, with_term
 from sched.page.knob_words import bounds, choice, titled
 from sched.page.language import say, tr
 from sched.page.state import refuse, set_values, shown
@@ -160,7 +161,9 @@ def slider(
         cast(high),
         step=cast(step),
         key=key,
-        help=joined((off, tr(knob.help)) if off else (tr(knob.help), bounds(knob)), say()),
+        help=with_term(
+            joined((off, tr(knob.help)) if off else (tr(knob.help), bounds(knob)), say()), term_of(key)
+        ),
         format=unit or ("%d" if cast is float and step >= 1 else None),
         disabled=off is not None,
         on_change=changed,
@@ -185,7 +188,8 @@ def entry(
     knob = field(key, kind)
     now = value_at(shown().scenario, path)
     title = label or titled(knob)
-    common: dict[str, Any] = {"key": key, "help": tr(knob.help), "on_change": changed, "args": (key, key)}
+    told = with_term(tr(knob.help), term_of(key))
+    common: dict[str, Any] = {"key": key, "help": told, "on_change": changed, "args": (key, key)}
     st.session_state[key] = now
     if knob.type == "true or false":
         st.toggle(title, **common)
@@ -198,7 +202,7 @@ def entry(
         st.session_state[key] = several_text(now)
         common |= {"on_change": _changed_several, "args": (key, knob.type == "table")}
         how = tr("Write {how}.", how=tr(SEVERAL[knob.type == "table"]))
-        common["help"] = joined((tr(knob.help), how), say())
+        common["help"] = with_term(joined((tr(knob.help), how), say()), term_of(key))
         st.text_input(title, placeholder=tr("none"), **common)
     elif isinstance(now, int | float | None) and ("number" in knob.type):
         cast = int if knob.type.startswith("whole") else float

@@ -6,6 +6,7 @@ from typing import Any
 from sched.page.cards import seconds
 from sched.page.component import component
 from sched.page.controls import roles, roles_recorded
+from sched.page.glossary import meaning
 from sched.page.language import say, tr
 from sched.page.results import MOST_INCIDENTS, Incident, Result, slowed
 from sched.page.state import Shown
@@ -93,8 +94,14 @@ def incidents(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incide
     caption = tr(template, policy=title(now.scenario, now.a), n=MOST_INCIDENTS)
     lead = [(one.text, "" if one.tone == "plain" else one.tone) for one in _lead(now, runs, found, name)]
     component("incidents")(
-        data={"lead": lead, "rows": rows, "caption": caption, "tell": tr("Read its story")}, key="incidents"
+        data={"lead": lead, "rows": rows, "caption": caption, "tell": tr("Read its story"), "help": _help()},
+        key="incidents",
     )
+
+
+def _help() -> dict[int, str]:
+    """What the columns mean whose heading is a word of the glossary, by place."""
+    return {3: meaning("wait"), 4: meaning("inversion"), 8: meaning("culprit")}
 
 
 def _classes(run: Result) -> dict[str, str]:

@@ -33,8 +33,8 @@ function cardNode(card, axis, choose) {
   const goal = card.met === null ? null : el("span", { class: card.met ? "good" : "bad" }, icon(card.met ? "met" : "missed", 16), card.met ? tr("meets {goal}", card) : tr("misses {goal}", card));
   const node = el("article", { class: `card${card.side ? " chosen" : ""}`, "aria-label": card.words, tabindex: "0", title: card.help },
     el("header", {}, el("h3", { title: card.title }, card.title), el("span", { class: "ab" }, ...buttons)),
-    el("div", { class: "value" }, el("b", {}, card.value), goal), strip(card, ...axis),
-    el("footer", {}, el("span", {}, card.left), el("span", {}, card.right)));
+    el("div", { class: "value" }, el("b", { title: card.value_help }, card.value), goal), strip(card, ...axis),
+    el("footer", {}, el("span", { title: card.left_help }, card.left), el("span", { title: card.right_help }, card.right)));
   node.onkeydown = (event) => { if (event.key === "Enter" && event.target === node) choose(card.key, event.shiftKey ? "B" : "A"); };
   return node;
 }
