@@ -138,7 +138,7 @@ def test_the_caption_tells_who_waits_for_what_and_how_much_is_free() -> None:
     assert view.free == log.machine.kv_blocks - held
     said = caption(view, head)
     assert said.startswith(
-        f"{log.requests.ids[head]} needs {view.needs(head):,} blocks, {view.free:,} are free."
+        f"{log.requests.ids[head]} needs {view.waiting[0].needs:,} blocks, {view.free:,} are free."
     )
     assert view.culprit is not None
     assert f"holds {view.memory.held[view.culprit]:,}." in said

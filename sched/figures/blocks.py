@@ -16,7 +16,7 @@ from sched.log import Ints
 from sched.model import UNLIMITED_BLOCKS
 
 FREE = -1
-MOST_CELLS = 4000
+MOST_CELLS = 10_000
 """Above that a cell stands for several blocks of one owner."""
 LOOKS = (
     *("urgent", "regular", "batch"),

@@ -18,19 +18,24 @@ P = palette()
 
 
 def gantt(
-    views: Sequence[Glance], focus: int | None, width: float, most: float, say: Language
+    views: Sequence[Glance],
+    focus: int | None,
+    width: float,
+    most: float,
+    say: Language,
+    frame: tuple[float, float] | None = None,
 ) -> tuple[Markup, float]:
     """The chart and its height."""
     names = [view.side.log.requests.ids for view in views]
     drawn = views if len(set(names)) == 1 else views[:1]
-    chart = Gantt(drawn, width, most)
+    chart = Gantt(drawn, width, most, frame)
     clip = tag("clipPath", box(GUTTER - 2, 0, width - GUTTER + 2, chart.height, "#000"), id="window")
     parts: list[str] = [tag("defs", clip), _axis(chart)]
     bars = [_bars(chart, view.side, number) for number, view in enumerate(drawn)]
     marks = [culprit(chart), passed(chart, focus)]
     parts.append(tag("g", joined([*bars, *marks]), clip_path="url(#window)"))
     parts.append(labels(chart, focus, say, len(drawn) > 1))
-    x = chart.x(views[0].at_ps)
+    x = min(max(chart.x(views[0].at_ps), GUTTER), width)
     clock = f"{views[0].at_ps / PS_PER_S:.2f}\u202fs"
     flag_x = min(max(x, GUTTER + 26), width - 26)
     parts += [

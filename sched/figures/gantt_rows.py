@@ -60,11 +60,19 @@ def rows_of(members: Sequence[int], begin: Ints, end: Ints, wanted: int) -> tupl
 class Gantt:
     """The rows and the scale; `most` is the height that they should not exceed."""
 
-    def __init__(self, views: Sequence[Glance], width: float, most: float) -> None:
+    def __init__(
+        self,
+        views: Sequence[Glance],
+        width: float,
+        most: float,
+        frame: tuple[float, float] | None = None,
+    ) -> None:
         self.views, self.width = views, width
         first = views[0].side
         self.end_ps = max(view.side.end_ps for view in views)
         self.window = window(self.end_ps, views[0].at_ps)
+        if frame is not None and frame[0] < frame[1]:
+            self.window = frame[0] * PS_PER_S, frame[1] * PS_PER_S
         self.rate = (width - GUTTER) / (self.window[1] - self.window[0])
         ends = np.max([until_ps(view.side.log) for view in views], axis=0) + int(0.004 * first.end_ps)
         self.groups = list[Group]()

@@ -51,16 +51,6 @@ class Glance:
         """The id of a request, safe beside other text."""
         return apart(self.side.log.requests.ids[request])
 
-    def needs(self, request: int) -> int:
-        """Blocks that the gate asks for at admission."""
-        machine, listed = self.side.log.machine, self.side.log.requests
-        prompt, output = int(listed.prompt_tokens[request]), int(listed.output_tokens[request])
-        if machine.gate == "peak":
-            return machine.blocks(max(1, machine.tokens_of_life(prompt, output)))
-        return machine.blocks(
-            min(prompt, machine.max_num_batched_tokens) if machine.gate == "first_chunk" else prompt
-        )
-
     def largest_holder(self, level: int) -> int | None:
         """The stay of lower urgency that holds most."""
         stays = self.side.stays
@@ -173,7 +163,7 @@ def _waits(view: Glance, wait: Waiting, say: Language) -> str:
 
 
 def _why(view: Glance, wait: Waiting, say: Language) -> str:
-    machine, name, needs = view.side.log.machine, view.name(wait.request), view.needs(wait.request)
+    machine, name, needs = view.side.log.machine, view.name(wait.request), wait.needs
     told = {"name": name, "needs": f"{needs:,}", "free": f"{view.free:,}"}
     if wait.code == QUANTUM:
         ago = span(view.at_ps - wait.from_ps)

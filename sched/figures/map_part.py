@@ -11,6 +11,8 @@ from sched.figures.svg import Markup, box, hatch, joined, tag, words
 from sched.log import Ints
 
 COLUMNS = 60
+LINES_ABOVE = 3.0
+"""Height of a cell below which owners are not told apart by lines."""
 MAP_WIDTH, MAP_HEIGHT = 360.0, 186.0
 P = palette()
 
@@ -53,6 +55,8 @@ def _runs(values: Ints) -> list[tuple[int, int]]:
 def shape(cells: int) -> tuple[int, int, float, float]:
     """Columns, rows, and the width and height of a cell of the map."""
     columns = COLUMNS if cells >= 600 else max(1, min(COLUMNS, int(np.ceil(np.sqrt(cells * 1.7)))))
+    if cells > 4000:  # sixty would be flat: so many that a cell is about as wide as high
+        columns = int(np.sqrt(cells * MAP_WIDTH / MAP_HEIGHT) + 0.5)
     rows = -(-cells // columns)
     wide = MAP_WIDTH / columns
     return columns, rows, wide, min(MAP_HEIGHT / rows, wide * 1.3)
@@ -74,7 +78,8 @@ def memory_map(view: Glance, focus: int | None) -> Markup:
     parts = [tag("path", d="".join(shapes), fill=fill_of(look)) for look, shapes in sorted(paths.items())]
     beyond = np.full(rows * columns - len(owner), FREE - 1, np.int64)
     grid = np.concatenate((owner, beyond)).reshape(rows, columns)
-    parts.append(_edges(grid, wide, high))
+    if high >= LINES_ABOVE:
+        parts.append(_edges(grid, wide, high))
     if now.kept_cells:
         parts.append(_bound(len(owner) - now.kept_cells, columns, wide, high))
     stays = view.side.stays

@@ -106,7 +106,7 @@ def queue(view: Glance, room: float, say: Language) -> Markup:
     head = say("Queue")
     parts, x = [words(head, 0, 14, font_size=12.5, fill=P["ink3"])], width(head, 12.5) + 14
     chips: list[tuple[int, str, bool]] = [
-        (0, f"{view.name(one.request)} {say('needs {n}', n=f'{view.needs(one.request):,}')}", one.code < 8)
+        (0, f"{view.name(one.request)} {say('needs {n}', n=f'{one.needs:,}')}", one.code < 8)
         for one in view.waiting
         if not side.level[one.request] and not side.is_flat
     ][:3]

@@ -39,7 +39,9 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Scene:
-    """What a picture is made of. `t_s` None rests late in the worst wait; `cards` are rows of texts."""
+    """What a picture is made of. `t_s` None rests late in the worst wait; `cards` are rows of texts; `window`
+    is the stretch of time of the Gantt chart in seconds, None the one around the playhead.
+    """
 
     title: str
     verdict: Sequence[Toned]
@@ -48,6 +50,7 @@ class Scene:
     sides: Sequence[Drawn]
     t_s: float | None = None
     focus: str | None = None
+    window: tuple[float, float] | None = None
     footer: Sequence[str] = ()
     say: Language = field(default=ENGLISH)
 
@@ -59,12 +62,33 @@ def glances(scene: Scene) -> list[Glance]:
     return [Glance(one, min(max(0, at_ps), max(one.end_ps for one in seen))) for one in seen]
 
 
-def picture(scene: Scene) -> str:
-    """The whole picture."""
+def picture(scene: Scene, *, has_head: bool = True) -> str:
+    """The whole picture; without a head only what the stage shows, for a page that says the rest itself."""
     views = glances(scene)
     about = subject(views, scene.focus)
     captions = [caption(view, one, scene.say) for view, one in zip(views, about, strict=True)]
     parts, y = [defs(), box(0, 0, WIDTH, 10_000, P["bg"])], 40.0
+    y = _head(parts, scene, y) + 10 if has_head else 10.0
+    for number, (view, one) in enumerate(zip(views, about, strict=True)):
+        drawn, x = scene.sides[number], MARGIN + number * (PANEL + GAP)
+        made = panel(view, number, apart(drawn.title), apart(drawn.sub), one, PANEL, scene.say)
+        parts.append(tag("g", made, transform=f"translate({x:g} {y:g})"))
+    y += HEIGHT
+    y = max(_caption(parts, text, number, y) for number, text in enumerate(captions))
+    chart, high = gantt(views, about[0], ROOM, GANTT, scene.say, scene.window)
+    parts.append(tag("g", chart, transform=f"translate({MARGIN:g} {y:g})"))
+    y += high + 8
+    parts.append(_legend(y + 12, scene.say))
+    y += 30
+    parts.append(box(MARGIN, y - 8, ROOM, 1, P["line"]))
+    for line in scene.footer if has_head else ():
+        y = _paragraph(parts, [(line, "quiet")], y + 10, 11.5, 15) - 6
+    spoken = f"{''.join(text for text, _ in scene.verdict)} {' '.join(captions)}"
+    return document(WIDTH, y + 12, parts, title=f"{scene.title} · Sched Lab", about=spoken, font_family=FONT)
+
+
+def _head(parts: list[Markup], scene: Scene, y: float) -> float:
+    """Title, verdict, trust and cards; returns where the panels may begin."""
     head = shortened(apart(scene.title), ROOM - 120, 19, is_bold=True)
     parts.append(words(head, MARGIN, y, font_size=19, font_weight=650, fill=P["ink"]))
     parts.append(words("Sched Lab", WIDTH - MARGIN, y, font_size=14, fill=P["ink3"], text_anchor="end"))
@@ -73,23 +97,7 @@ def picture(scene: Scene) -> str:
     for place in range(0, len(scene.cards), CARDS):
         parts.append(_cards(scene.cards[place : place + CARDS], y))
         y += 96
-    y += 10
-    for number, (view, one) in enumerate(zip(views, about, strict=True)):
-        drawn, x = scene.sides[number], MARGIN + number * (PANEL + GAP)
-        made = panel(view, number, apart(drawn.title), apart(drawn.sub), one, PANEL, scene.say)
-        parts.append(tag("g", made, transform=f"translate({x:g} {y:g})"))
-    y += HEIGHT
-    y = max(_caption(parts, text, number, y) for number, text in enumerate(captions))
-    chart, high = gantt(views, about[0], ROOM, GANTT, scene.say)
-    parts.append(tag("g", chart, transform=f"translate({MARGIN:g} {y:g})"))
-    y += high + 8
-    parts.append(_legend(y + 12, scene.say))
-    y += 30
-    parts.append(box(MARGIN, y - 8, ROOM, 1, P["line"]))
-    for line in scene.footer:
-        y = _paragraph(parts, [(line, "quiet")], y + 10, 11.5, 15) - 6
-    spoken = f"{''.join(text for text, _ in scene.verdict)} {' '.join(captions)}"
-    return document(WIDTH, y + 12, parts, title=f"{scene.title} · Sched Lab", about=spoken, font_family=FONT)
+    return y
 
 
 def _paragraph(parts: list[Markup], runs: list[Toned], y: float, size: float, leading: float) -> float:

@@ -16,12 +16,16 @@ from sched.supply import LEGITIMATE
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A request that waits at a moment; picoseconds. `code` is the cause at that moment."""
+    """A request that waits at a moment; picoseconds. `code` is the cause at that moment.
+
+    `needs` are the blocks that the gate asks for.
+    """
 
     request: int
     from_ps: int
     to_ps: int
     code: int
+    needs: int
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class Side:
 
     log: Log
     spans: CauseSpans
+    need: Ints
+    """Blocks that the gate asks for in each wait."""
 
     @cached_property
     def stays(self) -> Stays:
@@ -117,6 +123,7 @@ class Side:
                 int(self.first_wait_ps[row]),
                 int(self.last_wait_ps[row]),
                 int(spans.code[row]),
+                int(self.need[spans.wait[row]]),
             )
             for row in rows
         ]
@@ -155,8 +162,9 @@ def side(log: Log, inversion: Inversion) -> Side:
     """A run to be drawn; of several engines the one that is drawn, over all requests."""
     if log.replicas and isinstance(inversion, JoinedInversion):
         place = drawn(log)
-        return Side(one_engine(log, place), spread(inversion.parts[place].spans, log.rows[place]))
-    return Side(log, inversion.spans)
+        own = inversion.parts[place]
+        return Side(one_engine(log, place), spread(own.spans, log.rows[place]), own.seen.need[0])
+    return Side(log, inversion.spans, inversion.seen.need[0])
 
 
 def until_ps(log: Log) -> Ints:

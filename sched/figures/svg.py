@@ -22,7 +22,7 @@ def clean(text: object) -> str:
     return UNFIT.sub("\ufffd", str(text))
 
 
-def tag(name: str, *children: str, **attributes: object) -> Markup:
+def tag(name: str, /, *children: str, **attributes: object) -> Markup:
     """An element. Underscores in the names of attributes stand for hyphens; None leaves one out."""
     given = (
         f" {key.strip('_').replace('_', '-')}={quoteattr(clean(value))}"

@@ -102,3 +102,11 @@ def declare_language() -> None:
     """Make the document say in which language it is."""
     with st.container(key="declared"):
         _declared()(data={"lang": shown().lang}, key="sched_language")
+
+
+@cache
+def alone(name: str, html: str) -> Callable[..., Any]:
+    """A small component with a script and a style sheet of its own, for a place that is not always open."""
+    return st.components.v2.component(
+        f"sched_{name}", html=f"{html}\n<i hidden>\n</i>", css=_text(f"{name}.css"), js=_text(f"{name}.js")
+    )

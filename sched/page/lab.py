@@ -10,20 +10,22 @@ from sched.figures.engines import drawn
 from sched.figures.payload import end_ps
 from sched.figures.queue import queue_figure
 from sched.model import PS_PER_S
-from sched.page.cards import cards, choose, unbroken
+from sched.page.cards import cards, choose
+from sched.page.headline import headline, name_tab
 from sched.page.incidents import incidents
 from sched.page.language import say, tr
 from sched.page.request import request_tab
-from sched.page.results import Incident, Result, blamed, results
+from sched.page.results import Incident, Result, results
 from sched.page.results import incidents as incidents_of
+from sched.page.scene import verdict_of
 from sched.page.share import share
 from sched.page.sidebar import sidebar
 from sched.page.stage import stage
 from sched.page.state import TABS, Shown, sentence, show, shown, write_address
-from sched.page.titles import in_sentence, plain, scenario_story, scenario_title, title
+from sched.page.titles import plain, scenario_story, scenario_title, title
 from sched.page.told import told
 from sched.page.trust import trust_in
-from sched.verdict import urgent_class, verdict
+from sched.verdict import urgent_class
 from sched.words import count
 
 TABS_OF = {
@@ -52,7 +54,8 @@ def lab() -> None:
         return
     now = placed(now, runs)
     found = {key: incidents_of(now.scenario, key) for key in dict.fromkeys((now.a, now.b))}
-    cards(now, runs, name, sentence_of(now, runs), trust_in(now, runs, name))
+    name_tab(headline(now, runs, name))
+    cards(now, runs, name, verdict_of(now, runs), trust_in(now, runs, name))
     stage(now, runs, found)
     for key in found:
         if several := several_engines(runs[key]):
@@ -149,15 +152,6 @@ def _heading(now: Shown) -> None:
                 args=(side,),
             )
         share(now)
-
-
-def sentence_of(now: Shown, runs: dict[str, Result]) -> list[tuple[str, str]]:
-    """The verdict on A, and on B against it."""
-    summaries = {key: run.summary for key, run in runs.items()}
-    summaries[now.a] = blamed(now.scenario, now.a)
-    names = {key: in_sentence(now.scenario, key) for key in runs}
-    said = verdict(summaries, now.scenario, now.a, now.b, names, say())
-    return [(unbroken(one.text), "" if one.tone == "plain" else one.tone) for one in said]
 
 
 def _tab_titles() -> dict[str, str]:

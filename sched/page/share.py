@@ -1,17 +1,31 @@
-"""Share: a link that opens exactly what is shown."""
+"""Share: a link that opens exactly what is shown, and files of it to take away."""
 
 from dataclasses import replace
+from urllib.parse import parse_qsl
 
 import segno
 import streamlit as st
 
-from sched.external import LONGEST_LINK, changes
+from sched.external import LONGEST_LINK, VIEW, changes
 from sched.fields import ScenarioError
-from sched.page.state import Shown, query_of, sentence
+from sched.language import NAMES
+from sched.page.component import alone
+from sched.page.headline import headline, reason
+from sched.page.language import tr, tr_count
+from sched.page.results import Result, results
+from sched.page.state import PAGES, Shown, query_of, sentence
+from sched.page.take_away import take_away
 from sched.page.titles import plain, title
+from sched.scenario import SCHEMA
+from sched.verdict import urgent_class
 
 LONGEST_PICTURE = 1200
 """A picture of more characters than this is too fine for a phone's camera."""
+PLAIN = {"v", "scenario", "a", "b", "view", "lang", "expert"}
+"""What of a link is not a change of the scenario and no moment."""
+BOX = (
+    '<div class="link"><code></code><button type="button"></button></div><output aria-live="polite"></output>'
+)
 
 
 def address(query: str) -> str:
@@ -19,19 +33,49 @@ def address(query: str) -> str:
     return f"{(st.context.url or '').partition('?')[0].rstrip('/')}/?{query}"
 
 
-def _carries(now: Shown) -> list[str]:
+def parts(link: str) -> list[tuple[str, bool]]:
+    """The link in pieces; those that say what was changed, or which moment, are set apart."""
+    base, _, query = link.partition("?")
+    found = [(f"{base}?", False)]
+    for place, pair in enumerate(query.split("&")):
+        key = parse_qsl(pair, keep_blank_values=True)[0][0] if pair else ""
+        found.append((f"{'&' if place else ''}{pair}", key not in PLAIN))
+    return found
+
+
+def carries(now: Shown) -> list[str]:
     """What the link says, in words."""
     _, *changed = changes(now.scenario)
-    words = "no change" if not changed else "one change" if len(changed) == 1 else f"{len(changed)} changes"
-    name = now.scenario.link_base.partition("@")[0]
-    lines = [f":material/tune: {plain(name)}, {words}"]
+    name = plain(now.scenario.title or now.scenario.link_base.partition("@")[0])
+    lines = [f":material/tune: {name}, {_how_many(len(changed))}"]
     lines += [f"&nbsp;&nbsp;&nbsp;&nbsp;{plain(path)}" for path in changed[:4]]
-    lines.append(f":material/compare_arrows: A {title(now.scenario, now.a)}, B {title(now.scenario, now.b)}")
+    first, second = title(now.scenario, now.a), title(now.scenario, now.b)
+    lines.append(f":material/compare_arrows: {tr('A {first}, B {second}', first=first, second=second)}")
+    if now.page != PAGES[0]:
+        lines.append(f":material/view_quilt: {tr('the view {name}', name=tr(TITLES[now.page]))}")
     if now.t is not None:
-        lines.append(f":material/schedule: the playhead at {now.t:.2f} s")
+        lines.append(f":material/schedule: {tr('the playhead at {at} s', at=f'{now.t:.2f}')}")
     if now.focus:
-        lines.append(f":material/center_focus_strong: {plain(now.focus)} in focus")
+        lines.append(f":material/center_focus_strong: {tr('{name} in focus', name=plain(now.focus))}")
+    if now.lang != "en":
+        lines.append(f":material/translate: {NAMES[now.lang]}")
+    others = [VIEW[key] for key in ("baseline", "of", "seeds", "vary", "goal", "lesson") if getattr(now, key)]
+    lines += [f":material/check: {tr(text)}" for text in others]
+    lines.append(f":material/tag: {tr('format version {n}', n=SCHEMA)}")
     return lines
+
+
+TITLES = {
+    "lab": "Lab",
+    "compare": "Compare",
+    "tradeoffs": "Trade-offs",
+    "learn": "Learn",
+    "about": "About the model",
+}
+
+
+def _how_many(many: int) -> str:
+    return tr_count(many, "{n} change", "{n} changes") if many else tr("no change")
 
 
 @st.cache_data(max_entries=256, show_spinner=False)
@@ -45,25 +89,57 @@ def _code(link: str) -> str:
 def share(now: Shown) -> None:
     """The popover behind the Share button; what is in it is made when it is open."""
     with st.popover(
-        "Share", icon=":material/ios_share:", type="primary", key="share", on_change="rerun"
+        tr("Share"), icon=":material/ios_share:", type="primary", key="share", on_change="rerun"
     ) as box:
         if not box.open:
             return
-        st.markdown("**Share what you see**")
-        plays = st.session_state.get("link_plays", False)
-        try:
-            link = address(query_of(replace(now, play=plays)))
-        except ScenarioError as error:
-            st.warning(plain(sentence(error)))
-            return
-        st.code(link, language=None, wrap_lines=True)
-        st.caption(f"{len(link)} characters. It opens on exactly this picture, already computed.")
-        if len(link) > LONGEST_LINK:
-            st.warning(f"Many hosts refuse a link of more than {LONGEST_LINK:,} characters.")
-        words, picture = st.columns([3, 1], vertical_alignment="top")
-        words.markdown("  \n".join(["**The link carries**", *_carries(now)]))
-        if now.t is None:
-            words.caption("Pause the replay somewhere, and the link opens at that moment.")
-        words.toggle("Start playing when opened", key="link_plays")
-        if len(link) <= LONGEST_PICTURE:
-            picture.image(_code(link), width=132)
+        with st.container(key="sharing"):
+            link = _link(now)
+            runs, name = _runs(now)
+            if name is None:
+                return
+            st.divider()
+            take_away(now, runs, name, link)
+            _in_chat(now, runs, name)
+
+
+def _link(now: Shown) -> str:
+    """The link with what it carries; "" where there can be none."""
+    st.markdown(f"**{tr('Share what you see')}**")
+    plays = st.session_state.get("link_plays", False)
+    try:
+        link = address(query_of(replace(now, play=plays)))
+    except ScenarioError as error:
+        st.warning(plain(sentence(error)))
+        return ""
+    said = {"copy": tr("Copy"), "copied": tr("Copied."), "failed": tr("Select the link and copy it by hand.")}
+    alone("link", BOX)(data={"parts": parts(link), **said}, key="link")
+    told = tr("{n} characters. It opens on exactly this picture, already computed.", n=f"{len(link):,}")
+    st.caption(told)
+    if len(link) > LONGEST_LINK:
+        most = f"{LONGEST_LINK:,}"
+        st.warning(tr("Many hosts refuse a link of more than {n} characters; take a file instead.", n=most))
+    words, picture = st.columns([3, 1], vertical_alignment="top")
+    words.markdown("  \n".join([f"**{tr('The link carries')}**", *carries(now)]))
+    if now.t is None and now.page == PAGES[0]:
+        words.caption(tr("Pause the replay somewhere, and the link opens at that moment."))
+    words.toggle(tr("Start playing when opened"), key="link_plays")
+    if len(link) <= LONGEST_PICTURE:
+        picture.image(_code(link), width=132, caption=tr("For the classroom"))
+    return link
+
+
+def _runs(now: Shown) -> tuple[dict[str, Result], str | None]:
+    """The runs of what is shown and the class they speak of; none where there is nothing to take away."""
+    try:
+        runs = results(now.scenario)
+    except ScenarioError:
+        return {}, None
+    return runs, urgent_class(next(iter(runs.values())).summary, now.scenario)
+
+
+def _in_chat(now: Shown, runs: dict[str, Result], name: str) -> None:
+    """What stands in the browser's tab, which a chat shows of a link that is pasted with its title."""
+    with st.container(border=True):
+        st.caption(tr("In chat it shows as"))
+        st.markdown(f"**{plain(headline(now, runs, name))}**  \n{plain(reason(now, name))}")
