@@ -13,6 +13,8 @@ from sched import chronicle, rules, story, verdict, words
 from sched.external import reference
 from sched.language import ENGLISH, FOLDER, language
 from sched.moments import CAUSE_NAMES, RESOURCE_NAMES
+from sched.page.published_words import NOT_ALLOWED
+from sched.papers import rows_on_file
 from sched.presets import presets
 from sched.scenario import known_policies
 
@@ -52,6 +54,12 @@ def constants() -> Iterator[str]:
     yield from (*story.WORDS.values(), *story.OTHERS.values(), *(f"{{n}} {unit}s" for unit in story.UNITS))
     yield from (*chronicle.ENDS.values(), *CAUSE_NAMES.values(), *RESOURCE_NAMES)
     yield from ("shot noise", "arrivals", "largest request")
+    for row in rows_on_file():
+        yield from (row["setting"], row["published"], row["ran"], row["why"].rpartition(NOT_ALLOWED)[2])
+        for figure in row["figures"]:
+            yield figure["says"]
+            if figure["unit"]:
+                yield f"unit: {figure['unit']}"
     tree = ast.parse(Path(rules.__file__).read_text("utf-8"))
     reasons = next(
         node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "why_not_bounded"

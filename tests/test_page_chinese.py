@@ -16,6 +16,8 @@ from sched.registry import known_policies
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCE = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}\b")
 """Three English words in a row."""
+SOURCES = re.compile(r"来源：.*|\*\*来源\*\* .*|`[^`]*`")
+"""Names of papers stay in their language, and so does what is code."""
 NOT_TEXT = set("id elementId icon key jsContent cssContent htmlContent componentName url urlPathname".split())
 POLICIES = sorted(known_policies())
 pytestmark = pytest.mark.xdist_group("page")
@@ -44,11 +46,11 @@ def texts(found: Any) -> Iterator[str]:
 
 
 def shown(block: Any) -> Iterator[str]:
-    """Every text of the page. Style sheets and drawings are none, nor are the names of sources."""
+    """Every text of the page. Style sheets and drawings are none, nor are names of sources and code."""
     if hasattr(getattr(block, "proto", None), "DESCRIPTOR"):
         for text in texts(MessageToDict(block.proto)):
             if "<style" not in text and "<svg" not in text:
-                yield text.partition("来源：")[0]
+                yield SOURCES.sub("", text)
     for child in getattr(block, "children", {}).values():
         yield from shown(child)
 
@@ -70,10 +72,14 @@ def shown(block: Any) -> Iterator[str]:
             for first in range(0, len(POLICIES), 12)
         ),
         {"policies": "isolated,shed", "shed.max_queue": "1", "view": "request"},
+        {"view": "compare", "chart": "waits"},
+        {"view": "tradeoffs"},
+        {"view": "learn"},
+        *({"view": "about", "part": part} for part in ("model", "policies", "theory", "published")),
     ],
     ids=lambda query: "&".join(f"{key}={text[:20]}" for key, text in query.items()),
 )
-def test_the_lab_has_no_english_sentence_in_chinese(query: dict[str, str]) -> None:
+def test_no_view_has_an_english_sentence_in_chinese(query: dict[str, str]) -> None:
     zh = language("zh")
     zh.missing.clear()
     page = opened(query)

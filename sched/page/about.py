@@ -15,7 +15,7 @@ from sched.page.hardware import hardware_part
 from sched.page.language import say, tr
 from sched.page.published import published
 from sched.page.state import show, shown
-from sched.page.titles import plain
+from sched.page.titles import paragraphs, plain
 from sched.scenario import SCHEMA, known_policies
 from sched.text import text
 from sched.version import MODEL, VERSION, citation
@@ -73,7 +73,7 @@ def _policies() -> None:
     st.markdown(tr("Each policy in its own words: whom it helps, whom it hurts, and what can be set."))
     for entry in known_policies().values():
         with st.expander(f"{plain(tr(entry.title))} (`{entry.key}`)"):
-            st.markdown("\n\n".join(" ".join(part.split()) for part in tr(entry.help).split("\n\n")))
+            st.markdown("\n\n".join(paragraphs(entry.key)))
             for setting in entry.settings:
                 st.markdown(f"- **{tr(setting.title)}** (`{entry.key}.{setting.name}`): {tr(setting.help)}")
 

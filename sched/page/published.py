@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from sched.page.language import tr, tr_count
+from sched.page.published_words import pieces, together, translated
 from sched.page.titles import plain
 
 SIGNS = {"reproduced": "✓ reproduced", "not reproduced": "✗ not reproduced", "not run": "– not run"}
@@ -59,8 +60,9 @@ def table(rows: Sequence[dict[str, Any]]) -> dict[str, list[str]]:
 
 def shortened(text: str) -> str:
     """What fits in a cell: of many figures the first, and how many more there are."""
-    first, rest = text.split("; ")[:MOST], text.split("; ")[MOST:]
-    return "; ".join(first) + (tr("; and {n} more below", n=len(rest)) if rest else "") or "–"
+    parts = pieces(text)
+    first, rest = parts[:MOST], parts[MOST:]
+    return together(first) + (tr("; and {n} more below", n=len(rest)) if rest else "") or "–"
 
 
 def lines(row: dict[str, Any]) -> str:
@@ -70,15 +72,15 @@ def lines(row: dict[str, Any]) -> str:
 
 def listed(text: str) -> str:
     """A part of a row; one with several figures as a list of them."""
-    pieces = text.split("; ")
-    if len(pieces) < 3:
+    parts = pieces(text)
+    if len(parts) < 3:
         return plain(text)
-    return "\n".join(["", *(f"    - {plain(piece)}" for piece in pieces)])
+    return "\n".join(["", *(f"    - {plain(piece)}" for piece in parts)])
 
 
 def published() -> None:
     """The table, and each row in words; those that did not come out stand open."""
-    rows = _rows()
+    rows = [translated(row) for row in _rows()]
     st.markdown(f"{tally(rows)} {tr(HOW)}")
     if missed := failures(rows):
         st.markdown(f"**{tr('Not reproduced')}**\n{missed}")

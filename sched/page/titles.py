@@ -60,7 +60,12 @@ def subtitle(scenario: Scenario, key: str) -> str:
 
 def about(key: str) -> str:
     """What a policy does: the first sentence of its help, on one line."""
-    return tr(" ".join(known_policies()[key].help.partition("\n\n")[0].split()))
+    return paragraphs(key)[0]
+
+
+def paragraphs(key: str) -> list[str]:
+    """The help of a policy by paragraphs, each on one line: the rule, then whom it helps and hurts."""
+    return [tr(" ".join(part.split())) for part in known_policies()[key].help.split("\n\n") if part.strip()]
 
 
 def scenario_title(scenario: Scenario) -> str:
