@@ -8,7 +8,7 @@ from sched.page.cards import seconds
 from sched.page.language import tr
 from sched.page.results import Result, blamed
 from sched.page.state import Shown
-from sched.page.titles import title
+from sched.page.titles import scenario_title, title
 
 NAME = "Sched Lab"
 LONGEST = 60
@@ -18,7 +18,7 @@ WORTH_A_WORD = 0.005
 def headline(now: Shown, runs: Mapping[str, Result], name: str) -> str:
     """What the class waits under A, and under B."""
     first, second = (runs[key].summary["classes"][name]["ttft_s"]["p99"] for key in (now.a, now.b))
-    said = {"scenario": short(now.scenario.title or tr("Untitled")), "name": short(name)}
+    said = {"scenario": short(scenario_title(now.scenario)), "name": short(name)}
     if first is None:
         return tr("{scenario}: no {name} request got a token", **said)
     said |= {"first": seconds(first)}

@@ -1,6 +1,5 @@
 """The Lab: change the scheduler, see what happens to the urgent requests, and who is to blame."""
 
-import re
 from dataclasses import replace
 
 import streamlit as st
@@ -22,7 +21,7 @@ from sched.page.share import share
 from sched.page.sidebar import sidebar
 from sched.page.stage import stage
 from sched.page.state import TABS, Shown, sentence, show, shown, write_address
-from sched.page.titles import plain, scenario_story, scenario_title, title
+from sched.page.titles import plain, scenario_line, scenario_title, title
 from sched.page.told import told
 from sched.page.trust import trust_in
 from sched.verdict import urgent_class
@@ -131,10 +130,8 @@ def _pick(side: str) -> None:
 
 def _heading(now: Shown) -> None:
     """The scenario's name, the two policies on the stage, and Share."""
-    story = re.split(r"\. |。", plain(scenario_story(now.scenario)))[0].rstrip(".")
-    about = f" :gray[{tr('{said}.', said=story)}]" if story else ""
     with st.container(horizontal=True, vertical_alignment="center", key="heading"):
-        st.markdown(f"**{plain(scenario_title(now.scenario))}**{about}", width="stretch")
+        st.markdown(scenario_line(now.scenario), width="stretch")
         names = {key: title(now.scenario, key) for key in now.scenario.policies}
         sides = [("A", now.a, ""), ("B", now.b, tr("against"))]
         for side, key, before in sides[: len(now.scenario.policies)]:

@@ -81,6 +81,13 @@ def scenario_story(scenario: Scenario) -> str:
     return tr(story) if story in {one.story for one in presets()} else story
 
 
+def scenario_line(scenario: Scenario) -> str:
+    """The title in bold and, beside it in grey, the first sentence of the story."""
+    story = re.split(r"\. |。", plain(scenario_story(scenario)))[0].rstrip(".")
+    about = f" :gray[{tr('{said}.', said=story)}]" if story else ""
+    return f"**{plain(scenario_title(scenario))}**{about}"
+
+
 def plain(text: str) -> str:
     """A user's text in one line, with Markdown's signs taken at their word: a link may carry any text."""
     line = re.sub(r"[ \t\r\n]+", " ", text).strip()

@@ -13,7 +13,7 @@ from sched.page.language import tr, tr_count
 from sched.page.share import share
 from sched.page.sidebar import sidebar
 from sched.page.state import Shown, sentence, show, shown, with_scenario
-from sched.page.titles import plain, title
+from sched.page.titles import plain, scenario_line, title
 from sched.page.tradeoff_charts import Drawn, drawn
 from sched.page.tradeoff_choices import choices
 from sched.page.tradeoff_view import CHARTS, View, points_of, view_of
@@ -68,10 +68,8 @@ def _opened() -> None:
 
 
 def _heading(now: Shown) -> None:
-    story = plain(now.scenario.story).partition(". ")[0].rstrip(".")
-    about = f" :gray[{story}.]" if story else ""
     with st.container(horizontal=True, vertical_alignment="center", key="heading"):
-        st.markdown(f"**{plain(now.scenario.title or tr('Untitled'))}**{about}", width="stretch")
+        st.markdown(scenario_line(now.scenario), width="stretch")
         share(now)
 
 
