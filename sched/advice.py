@@ -1,7 +1,7 @@
 """What a sweep recommends for a goal, and where a load curve bends: rules that can be said in a sentence.
 
 A goal is met where the mean of the figure over the seeds keeps it and nobody is left unserved whom the first
-point serves. Of the points that meet it, those that keep within half a per cent of the most throughput cost
+point serves. Of the points that meet it, those that keep within two per cent of the most throughput cost
 alike, and the first of them is recommended: the smallest setting, as ranges count up.
 """
 
@@ -18,7 +18,7 @@ from sched.grids import Place, Sweep
 from sched.measures import METRICS, NOT_SERVED, Metric
 from sched.sentences import number_text, quoted
 
-ALIKE = 0.005
+ALIKE = 0.02
 """Throughput that differs by less than this share is no difference in cost."""
 THROUGHPUT = "throughput.output_tokens_per_s"
 

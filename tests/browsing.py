@@ -53,7 +53,7 @@ class Visit:
     def __init__(
         self, browser: "Browser", address: str, query: str = "", ready: str = STAGE_READY, **context: Any
     ) -> None:
-        size = context.pop("size", (1440, 1000))
+        size, is_idle = context.pop("size", (1440, 1000)), context.pop("idle", True)
         self.context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **context)
         self.page: Page = self.context.new_page()
         self.errors: list[str] = []
@@ -64,7 +64,8 @@ class Visit:
         self.page.goto(f"{address}/?{query}" if query else address)
         if ready:
             self.until(ready)
-        self.idle()
+        if is_idle:
+            self.idle()
 
     def _count(self, _: Any) -> None:
         self.sent += 1

@@ -140,3 +140,10 @@ def test_the_scenario_in_the_readme_is_valid() -> None:
     assert written
     for scenario in written:
         Scenario.model_validate(tomllib.loads(scenario))
+
+
+def test_no_file_carries_the_marks_of_a_merge() -> None:
+    for path in [*ROOT.glob("*.*"), *ROOT.glob("sched/**/*"), *ROOT.glob("tests/**/*")]:
+        if path.is_file() and path.suffix in (".py", ".css", ".js", ".md", ".po", ".toml", ".json"):
+            lines = path.read_text("utf-8").splitlines()
+            assert not [line for line in lines if line.startswith((7 * "<", 7 * ">"))], path

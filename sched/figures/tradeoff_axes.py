@@ -67,12 +67,14 @@ def share_floor(lines: Sequence[Line]) -> float:
 
 
 def x_axis(shown: Curve, ink: dict[str, str]) -> dict[str, Any]:
-    every = max(1, -(-len(shown.x) // 9))
+    every = max(1, -(-len(shown.x) // 10))
+    ends = x_of(shown, min(shown.x)), x_of(shown, max(shown.x))
+    room = 0.03 * (ends[1] - ends[0]) or 0.5
     axis: dict[str, Any] = {
         **{"showgrid": False, "zeroline": False, "fixedrange": True, "color": ink["ink2"]},
         **{"tickvals": list(shown.x[::every]), "ticktext": [escaped(one) for one in shown.ticks[::every]]},
         "title": {"text": escaped(shown.title), "font": {"size": 13}},
-        "tickfont": {"size": 12},
+        **{"tickfont": {"size": 12}, "range": [ends[0] - room, ends[1] + room]},
     }
     return axis | ({"type": "log"} if shown.is_log else {})
 

@@ -59,7 +59,7 @@ def _lines(
     """What stands at the lines: their names, the goal, where the scenario stands, where the curve bends."""
     notes = [_label(shown.times, shown, ink["urgent"], "y", f"▲ {escaped(shown.times.label)}", 0.12)]
     for place, line in enumerate(shown.shares):
-        colour, share = ink[SHARES[place][0]], 0.62 - 0.3 * place
+        colour, share = ink[SHARES[place][0]], (0.62, 1.0)[place]
         notes.append(_label(line, shown, colour, "y2", escaped(line.label), share))
     shapes: list[dict[str, Any]] = []
     if shown.goal and ends[0] <= shown.goal <= ends[1]:
@@ -69,7 +69,8 @@ def _lines(
     if shown.now is not None and min(shown.x) <= shown.now <= max(shown.x):
         shapes.append(_upright(shown.now, ink["ink3"], "dot"))
         at, text = x_of(shown, shown.now), escaped(shown.now_text)
-        notes.append(_note(at, 1, text, ink["ink2"], "x", "paper", "left", "top"))
+        side = "right" if shown.now > shown.x[len(shown.x) // 2] else "left"
+        notes.append(_note(at, 1, text, ink["ink2"], "x", "paper", side, "top"))
     if shown.bend is not None:
         bend = shown.x[shown.bend.place]
         shapes.append(_upright(bend, ink["accent"], "dash"))
@@ -148,13 +149,16 @@ def _note(
 
 
 def _label(line: Line, shown: Curve, colour: str, axis: str, text: str, share: float) -> dict[str, Any]:
-    """A line's name, at the line, so far along it."""
+    """A line's name so far along it: above it where it falls, below it where it rises."""
     known = [(x, y) for x, y in zip(shown.x, line.mean, strict=True) if y]
     if not known:
         return _note(0, 0, "", colour, "paper", "paper", "left", "bottom")
-    x, y = known[min(len(known) - 1, round(share * (len(known) - 1)))]
+    place = min(len(known) - 1, round(share * (len(known) - 1)))
+    (x, y), (_, after) = known[place], known[min(place + 1, len(known) - 1)]
+    is_above, is_late = after <= y * 1.01 and share < 1, share > 0.5
     at = log10(y) if axis == "y" else y
-    return {**_note(x_of(shown, x), at, text, colour, "x", axis, "left", "bottom"), "yshift": 7}
+    ends = ("right" if is_late else "left", "bottom" if is_above else "top")
+    return {**_note(x_of(shown, x), at, text, colour, "x", axis, *ends), "yshift": 8 if is_above else -8}
 
 
 def _across(value: float, colour: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from sched.advice import Advice, Outcome, advice, knee, loads, outcomes
+from sched.advice import ALIKE, Advice, Outcome, advice, knee, loads, outcomes
 from sched.figures.tradeoff_axes import Curve, Line, Mark
 from sched.figures.tradeoff_map import Grid, map_figure
 from sched.figures.tradeoffs import curve_figure
@@ -162,8 +162,9 @@ def _map(view: View, found: Sweep) -> Drawn:
     return Drawn(
         map_verdict(advised, (first.key, second.key), values, sum(map(sum, met)), view.wanted),
         tr(
-            "● keeps the goal, ◆ does not. Ringed: in each row the first setting that keeps it. "
-            "Dotted: as it stands."
+            "● keeps the goal, ◆ does not. Ringed: in each row the first setting that keeps it within {alike} of "
+            "the most throughput. Dotted: as it stands.",
+            alike=percent(ALIKE),
         ),
         figure,
         tr(

@@ -9,6 +9,7 @@ from sched.page.language import tr
 from sched.page.titles import percent, plain
 from sched.page.varied import BUFFER, knob_title, value_text
 from sched.plain import split_path
+from sched.verdict import WORTH_A_WORD
 
 
 def setting(key: str, value: str) -> str:
@@ -29,7 +30,7 @@ def figure_title(wanted: Goal) -> str:
 
 
 def _share(value: float) -> str:
-    return percent(float(f"{value:.2g}")) if abs(value) >= ALIKE / 5 else percent(0)
+    return percent(float(f"{value:.2g}")) if abs(value) >= 0.001 else percent(0)
 
 
 def curve_verdict(found: Advice | None, first: Outcome, settings: Sequence[str], wanted: Goal) -> str:
@@ -63,13 +64,13 @@ def curve_verdict(found: Advice | None, first: Outcome, settings: Sequence[str],
             "**{after}** instead of {before} at {first}, and keeps the goal on **{met} of {many}** seeds.",
             **values,
         )
-    if cost > ALIKE:
+    if cost > WORTH_A_WORD:
         return tr(
             "With **{setting}**, {name}'s {figure} is **{after}** instead of {before}, within the goal of "
             "{goal} on **{met} of {many}** seeds; it costs **{cost}** of the throughput.",
             **values,
         )
-    if cost < -ALIKE:
+    if cost < -WORTH_A_WORD:
         return tr(
             "With **{setting}**, {name}'s {figure} is **{after}** instead of {before}, within the goal of "
             "{goal} on **{met} of {many}** seeds; it adds **{cost}** throughput.",

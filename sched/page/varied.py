@@ -70,7 +70,7 @@ def usual_range(scenario: Scenario, key: str, points: int) -> Axis:
         start, step = Decimal(str(knob.low or 0)), top / (20 if points > 9 else 4)
         step = Decimal("0.025") if top < 1 and points > 9 else step
         return axis(f"{key}={start}:{top}:{step}")
-    step = Decimal(repr(nice((now or 4 * float(knob.step or 1)) * 1.5 / points)))
+    step = Decimal(f"{nice((now or 4 * float(knob.step or 1)) * 1.5 / points):.6g}")
     if knob.type.startswith("whole"):
         step = max(Decimal(1), step.to_integral_value())
     start = max((Decimal(repr(now or 0.0)) / 2 / step).to_integral_value() * step, Decimal(0))
