@@ -13,7 +13,7 @@ from sched.occupancy import Bools
 from sched.policies.base import as_written
 from sched.policies.tenants import charges
 from sched.scenario import Scenario
-from sched.trajectories import Floats, Trajectory, first_stays, moments_of, most_served, names_of, outputs_of
+from sched.trajectories import Floats, Trajectory, first_stays, moments_of, most_asking, names_of, outputs_of
 
 MOST_COUNTED = 64
 """Of more tenants than this no counters are derived: each of them could lift any other."""
@@ -41,7 +41,7 @@ def counters(log: Log, scenario: Scenario, inversion: Inversion) -> Trajectory |
     each, prompt, output = (list(table.values()) for table in charges(prices, by_name))
     outputs = outputs_of(log, inversion, np.arange(len(each)))
     base = _bases(log, prompt, output, outputs)
-    some, unit = most_served(log), float(each[0] * listed.weights[0]) if each else 1.0
+    some, unit = most_asking(log), float(each[0] * listed.weights[0]) if each else 1.0
     values = [base[one] / unit + outputs[one] * (output[one] / unit) for one in some.tolist()]
     shape = (len(some), log.iterations + 1)
     return Trajectory(names_of(log, some), moments_of(log), np.array(values, dtype=float).reshape(shape))

@@ -21,7 +21,7 @@ from sched.several import JoinedInversion
 
 Floats = NDArray[np.float64]
 MOST_DRAWN = 12
-"""Trajectories are told of so many tenants, those with the most tokens."""
+"""Trajectories are told of so many tenants, those who ask for the most."""
 RESOURCES = ("kv", "seats", "tokens")
 
 
@@ -36,14 +36,13 @@ class Trajectory:
     """Of shares: which of RESOURCES is the largest, in the shape of `values`."""
 
 
-def most_served(log: Log) -> Ints:
-    """The tenants of a run with the most tokens computed for, at most MOST_DRAWN of them, in their order."""
+def most_asking(log: Log) -> Ints:
+    """The tenants who ask for the most tokens, most first, at most MOST_DRAWN: whatever the policy."""
     listed = log.requests
-    tokens = listed.prompt_tokens * (log.first_scheduled_ps >= 0) + log.emitted_tokens
+    tokens = listed.prompt_tokens + listed.output_tokens
     total = np.bincount(listed.tenant_index, weights=tokens, minlength=len(listed.weights))
-    present = np.bincount(listed.tenant_index, minlength=len(listed.weights)) > 0
     first = np.argsort(-total, kind="stable")
-    return np.sort(first[present[first]][:MOST_DRAWN])
+    return first[total[first] > 0][:MOST_DRAWN]
 
 
 def outputs_of(log: Log, inversion: Inversion, tenants: Ints) -> Ints:
@@ -74,7 +73,7 @@ def service(log: Log, scenario: Scenario, inversion: Inversion) -> Trajectory:
     The weights of tokens are those of `vtc`. The last value is the tenant's total. Of several engines it is
     what all of them gave together.
     """
-    some, vtc = most_served(log), settings_of(scenario, "vtc")
+    some, vtc = most_asking(log), settings_of(scenario, "vtc")
     parts = list(zip(log.replicas, inversion.parts, strict=True)) if isinstance(
         inversion, JoinedInversion
     ) else [(log, inversion)]  # fmt: skip
@@ -108,7 +107,7 @@ def dominant_shares(log: Log, scenario: Scenario, inversion: Inversion) -> Traje
     Source: Ghodsi et al., Dominant resource fairness, NSDI 2011.
     """
     listed, machine, time = log.requests, log.machine, inversion.seen.time
-    some = most_served(log)
+    some = most_asking(log)
     held = held_by_group(log, inversion.seen.held, listed.tenant_index, len(listed.weights))
     tokens = recent(log, held.tokens, settings_of(scenario, "drf").half_life_s)[0]
     # While the engine stands idle nobody holds anything, and nothing is added to what was used.

@@ -17,7 +17,7 @@ from sched.page.compare_choices import CHARTS, Chosen
 from sched.page.compare_csv import as_csv, safe, shown_csv
 from sched.page.compare_rows import KEYS
 from sched.page.compare_table import ordered, table
-from sched.page.compare_words import mark, pieces
+from sched.page.marked import mark, pieces
 from sched.page.state import Shown, default_pair, query_of, shown_by
 from sched.page.titles import title
 from sched.scenario import preset

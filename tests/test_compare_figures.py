@@ -11,8 +11,9 @@ from sched.engine import settings_of
 from sched.figures.decomposition import causes_ps, decomposition
 from sched.figures.distributions import FAMILIES, curve, distributions, in_line_labels, log_ticks, sample_ps
 from sched.figures.lines import MOST_POINTS, Line, end_labels, escaped, thinned
-from sched.figures.queue import queue_figure
+from sched.figures.queue import queue_figure, waiting_of
 from sched.figures.tenants import lines_of, tenants_figure
+from sched.figures.waiting import waiting_figure
 from sched.fuzz import scenario_of_seed
 from sched.inversion import CAUSES, Inversion, analyse
 from sched.language import language
@@ -198,5 +199,18 @@ def test_the_queue_of_a_hundred_thousand_steps_is_quick_to_draw(run: Run) -> Non
     zeros = np.zeros(many, dtype=np.int64)
     steps = np.arange(many, dtype=np.int64)
     stretches = Stretches(steps * PS_PER_S, steps, zeros + 1, zeros + 1, *(zeros for _ in range(6)))
-    figure = queue_figure({"a": replace(log, stretches=stretches)}, ("a", "b"))
+    long = replace(log, stretches=stretches)
+    figure = queue_figure({"a": long}, ("a", "b"))
     assert len(figure["data"][0]["x"]) <= MOST_POINTS
+    assert len(waiting_figure({"a": long, "b": log}).figure["data"][0]["x"]) <= 3
+
+
+def test_the_queue_shows_the_most_that_wait(run: Run) -> None:
+    log = run[1]
+    chart = waiting_figure({"P": log, "Q": log})
+    start, waiting = waiting_of(log)
+    assert max(chart.figure["data"][0]["y"]) == waiting.max() == chart.rows[0][1]
+    area = float((waiting * np.diff(np.append(start, log.end_ps))).sum())
+    assert chart.rows[0][2] == pytest.approx(area / log.end_ps)
+    first, second = chart.figure["layout"]["annotations"]
+    assert abs(first["x"] - second["x"]) > 1 or abs(first["y"] - second["y"]) > 1

@@ -9,13 +9,14 @@ import streamlit as st
 from sched.experiments import Comparison
 from sched.fields import ScenarioError
 from sched.page.cards import choose
+from sched.page.compare_basis import trust
 from sched.page.compare_cells import Cell
 from sched.page.compare_charts import charts, pair
 from sched.page.compare_choices import Chosen, choices, chosen
 from sched.page.compare_csv import shown_csv
 from sched.page.compare_rows import KEYS
 from sched.page.compare_table import Table, table
-from sched.page.compare_words import Words, trust
+from sched.page.compare_words import Words
 from sched.page.component import component
 from sched.page.glossary import OF_COLUMNS, with_term
 from sched.page.lab import messages

@@ -53,7 +53,8 @@ def share(value: float | None, digits: int = 0) -> str:
 
 def signed(text: str) -> str:
     """A text of a number that is not negative, with its plus."""
-    return text if text.startswith((MINUS, "–", "0")) else f"+{text}"
+    is_zero = not any(one in "123456789" for one in text)
+    return text if is_zero or text.startswith(MINUS) else f"+{text}"
 
 
 def middle(values: Values) -> float | None:

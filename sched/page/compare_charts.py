@@ -13,8 +13,8 @@ from sched.external import link
 from sched.figures.decomposition import causes_ps, decomposition
 from sched.figures.distributions import distributions, sample_ps
 from sched.figures.lines import Chart
-from sched.figures.queue import queue_figure
 from sched.figures.tenants import axis_top, tenants_figure
+from sched.figures.waiting import waiting_figure
 from sched.page.cards import seconds
 from sched.page.compare_choices import CHARTS, Chosen, family_names
 from sched.page.compare_full import full_table
@@ -156,17 +156,9 @@ def _waits(now: Shown, what: Chosen, runs: Runs) -> None:
 
 def _queue(now: Shown, what: Chosen, runs: Runs) -> None:
     logs = {title(now.scenario, key): runs[key].log for key in lined_up(now, what)}
-    names = list(logs)
     _heading(tr("How many requests wait"), tr("Over the run of seed {seed}.", seed=now.scenario.seed))
-    figure = queue_figure(logs, (names[0], names[min(1, len(names) - 1)]), _is_dark())
-    rows = tuple(
-        (name, int(max(line["y"], default=0))) for name, line in zip(names, figure["data"], strict=True)
-    )
-    shown_chart(
-        Chart(figure, (tr("policy"), tr("most that wait")), rows),
-        "chart_queue",
-        tr("Requests that wait over time, by policy"),
-    )
+    chart = waiting_figure(logs, _is_dark(), say())
+    shown_chart(chart, "chart_queue", tr("Requests that wait over time, by policy"))
 
 
 @st.cache_resource(max_entries=48, show_spinner=False)

@@ -71,7 +71,7 @@ def chosen(now: Shown, classes: list[str], urgent: str, columns: list[str]) -> t
         family,
         part,
         now.baseline or now.a,
-        now.seeds or USUAL_SEEDS,
+        now.seeds or (USUAL_SEEDS if now.scenario.traffic else 1),
         one_of("chart", now.chart, list(CHARTS), CHARTS[0]),
         one_of("sort", now.sort, sorts, "median"),
     )

@@ -20,12 +20,13 @@ from sched.page.compare_cells import (
 from sched.page.compare_choices import Chosen, family_names
 from sched.page.language import tr
 
+NOT_SERVED = METRICS["not_served"]
 MOST_CLASSES = 6
 """Of so many other classes there is a column; the full table has all of them."""
 KEYS = (
     *("policy", "median", "meets", "against", "slo", "goodput", "inversion"),
     *(f"other{place}" for place in range(MOST_CLASSES)),
-    *("starvation", "throughput", "price", "fairness", "recomputed", "stranded"),
+    *("starvation", "unserved", "throughput", "price", "fairness", "recomputed", "stranded"),
 )
 """What the table may be sorted by."""
 
@@ -53,10 +54,47 @@ def columns(found: Comparison, what: Chosen, goal_s: float | None) -> list[Colum
     spoken = f"{family_names()[what.family]} {what.part}"
     said = tr("median over the seeds")
     listed = [_dots(found, what, goal_s, spoken), _median(found, what, spoken)]
-    if goal_s is not None:
-        listed.append(_meets(found, what, goal_s))
+    listed += [] if goal_s is None else [_meets(found, what, goal_s)]
     listed.append(_against(found, "against", tr("against baseline"), what.metric, what.name))
-    listed += [
+    listed += _of_the_class(found, what, said)
+    for place, name in enumerate(one for one in found.classes if one != what.name):
+        if place < MOST_CLASSES:
+            heading = tr("{name} {figure}", name=name, figure=what.part if what.family == "ttft" else spoken)
+            listed.append(
+                _plain(
+                    found, f"other{place}", heading, f"{name}: {spoken}; {said}.", what.metric, name, seconds
+                )
+            )
+    lowest = found.lowest_class
+    if lowest is not None:
+        listed.append(
+            _plain(
+                found,
+                "starvation",
+                tr("{name} worst wait", name=lowest),
+                tr("The longest wait of any of the least urgent requests; {said}.", said=said),
+                "wait_s.max",
+                lowest,
+                seconds,
+            )
+        )
+    if any(NOT_SERVED.of(run) for own in found.runs.values() for run in own):
+        listed.append(
+            _plain(
+                found,
+                "unserved",
+                tr("not served"),
+                tr("Refused, shed, timed out or unfinished; {said}.", said=said),
+                NOT_SERVED.key,
+                "",
+                lambda value: number(value, 0),
+            )
+        )
+    return listed + _of_the_machine(found, said)
+
+
+def _of_the_class(found: Comparison, what: Chosen, said: str) -> list[Column]:
+    return [
         _plain(
             found,
             "slo",
@@ -85,28 +123,6 @@ def columns(found: Comparison, what: Chosen, goal_s: float | None) -> list[Colum
             seconds,
         ),
     ]
-    for place, name in enumerate(one for one in found.classes if one != what.name):
-        if place < MOST_CLASSES:
-            heading = tr("{name} {figure}", name=name, figure=what.part if what.family == "ttft" else spoken)
-            listed.append(
-                _plain(
-                    found, f"other{place}", heading, f"{name}: {spoken}; {said}.", what.metric, name, seconds
-                )
-            )
-    lowest = found.lowest_class
-    if lowest is not None:
-        listed.append(
-            _plain(
-                found,
-                "starvation",
-                tr("{name} worst wait", name=lowest),
-                tr("The longest wait of any of the least urgent requests; {said}.", said=said),
-                "wait_s.max",
-                lowest,
-                seconds,
-            )
-        )
-    return listed + _of_the_machine(found, said)
 
 
 def _of_the_machine(found: Comparison, said: str) -> list[Column]:

@@ -1,35 +1,17 @@
 """The sentence above the table: what the policies bring over all seeds, and what that costs; all computed."""
 
-import re
 from statistics import median
 
 from sched.experiments import Comparison
-from sched.page.cards import NARROW, seconds, unbroken
+from sched.page.cards import NARROW, seconds
 from sched.page.compare_choices import Chosen, family_names
 from sched.page.language import tr
+from sched.page.marked import END, OPEN, Pieces, mark, pieces
 from sched.page.titles import in_sentence
 from sched.verdict import not_served
 
-Pieces = list[tuple[str, str]]
-OPEN, END = "\ue000", "\ue001"
-"""Around a marked part of a sentence, with its kind; no text of a user holds them when it gets here."""
 THROUGHPUT = "throughput.output_tokens_per_s"
-WORTH_A_WORD = 0.0005
-
-
-def mark(text: str, kind: str = "strong") -> str:
-    """A part of a sentence that stands out: strong, good or bad."""
-    return f"{OPEN}{kind}:{text}{END}"
-
-
-def pieces(text: str) -> Pieces:
-    """A sentence cut at its marks, as texts with their kinds."""
-    found: Pieces = []
-    for place, piece in enumerate(re.split(f"{OPEN}(.*?){END}", text, flags=re.DOTALL)):
-        kind, _, rest = piece.partition(":") if place % 2 else ("", "", piece)
-        if rest:
-            found.append((unbroken(rest), kind))
-    return found
+WORTH_A_WORD = 0.005
 
 
 def _bare(text: str) -> str:
@@ -111,11 +93,40 @@ class Words:
                 time=mark(seconds(base)),
             )
             return pieces(text)
+        return pieces(self._all(self._sentences(subject, base)))
+
+    def _all(self, texts: list[str]) -> str:
+        """The sentences one after the other."""
+        whole = texts[0]
+        for text in texts[1:]:
+            whole = tr("{first} {second}", first=whole, second=text)
+        return whole
+
+    def _sentences(self, subject: str, base: float) -> list[str]:
         texts = [self._change(subject, base)]
+        one = self.found.difference(subject, self.what.metric, self.what.name)
+        if self.many > 1 and one.mean and one.low is not None and not one.is_clear:
+            texts.append(tr("That difference may be chance."))
+        texts += self._unserved(subject)
         rival = self.rival(subject)
-        if rival is not None:
-            texts.append(self._rival(rival, subject))
-        return pieces(texts[0] if len(texts) < 2 else tr("{first} {second}", first=texts[0], second=texts[1]))
+        return texts if rival is None else [*texts, self._rival(rival, subject)]
+
+    def _unserved(self, subject: str) -> list[str]:
+        """How many requests the two leave without a full answer, median over the seeds, if any."""
+        mine, base = (
+            median(not_served(run) for run in self.found.runs[key]) for key in (subject, self.found.baseline)
+        )
+        if not mine and not base:
+            return []
+        return [
+            tr(
+                "{policy} leaves {n} requests without a full answer, {baseline} {m}.",
+                policy=_capital(self.called(subject)),
+                n=mark(f"{mine:,g}", "bad" if mine > base else "strong"),
+                baseline=self.called(self.found.baseline),
+                m=f"{base:,g}",
+            )
+        ]
 
     def _change(self, subject: str, base: float) -> str:
         """From the baseline to the subject, whether that may be chance, and how often the goal is met."""
@@ -135,7 +146,7 @@ class Words:
             text = self._falls(given)
         else:
             text = self._rises(given)
-        return tr("{sentence}.", sentence=text + self._how_sure(subject) + self._how_often(subject))
+        return tr("{sentence}.", sentence=text + self._how_often(subject))
 
     def _falls(self, given: dict[str, object]) -> str:
         if self.many == 1:
@@ -162,12 +173,6 @@ class Words:
             return tr("On this seed the {figure} of {name} stays at {base} with {policy}", **given)
         return tr("At the median of {n} seeds the {figure} of {name} stays at {base} with {policy}", **given)
 
-    def _how_sure(self, subject: str) -> str:
-        one = self.found.difference(subject, self.what.metric, self.what.name)
-        if self.many == 1 or one.is_clear or one.low is None or not one.mean:
-            return ""
-        return tr(" (which may be chance)")
-
     def _how_often(self, policy: str) -> str:
         if self.goal_s is None:
             return ""
@@ -178,6 +183,8 @@ class Words:
                 if kept
                 else tr(", which misses the goal of {goal}", goal=goal)
             )
+        if not kept:
+            return tr(", which misses the goal of {goal} on every seed", goal=goal)
         often = mark(tr("{kept} of {many}", kept=kept, many=self.many))
         return tr(", which meets the goal of {goal} on {often}", goal=goal, often=often)
 
@@ -215,26 +222,3 @@ class Words:
 def percent(share: float) -> str:
     """A share in per cent with one decimal."""
     return f"{100 * share:.1f}{NARROW}%"
-
-
-def trust(found: Comparison, wanted: int) -> str:
-    """What the table rests on, and how far it is."""
-    seeds, many = found.seeds, len(found.seeds)
-    if found.scenario.trace:
-        how = tr("Every policy on the identical recorded requests.")
-    elif many == 1:
-        how = tr("Every policy on the identical requests of seed {seed}.", seed=seeds[0])
-    else:
-        how = tr(
-            "Every policy on the identical requests of {n} seeds, {first} to {last}.",
-            n=many,
-            first=seeds[0],
-            last=seeds[-1],
-        )
-    if many < wanted:
-        return tr("{how} {n} of {many} seeds so far.", how=how, n=many, many=wanted)
-    if many == 1:
-        return tr("{how} One run: no interval.", how=how)
-    return tr(
-        "{how} Dot: median; line and small dots: every seed. Other columns: median of the seeds.", how=how
-    )
