@@ -160,3 +160,8 @@ def test_the_memory_forgets_the_oldest() -> None:
     assert memory.get("a") == 1
     memory["c"] = 3
     assert memory.get("b") is None and len(memory) == 2 and set(memory) == {"a", "c"}
+
+
+def test_all_runs_can_be_taken_along(curve: AppTest) -> None:
+    button = next(one for one in curve.get("download_button") if "CSV" in one.proto.label)
+    assert button.proto.label == "All runs as CSV"

@@ -162,8 +162,8 @@ def _map(view: View, found: Sweep) -> Drawn:
     return Drawn(
         map_verdict(advised, (first.key, second.key), values, sum(map(sum, met)), view.wanted),
         tr(
-            "● keeps the goal, ◆ does not. Ringed: in each row the first setting that keeps it within {alike} of "
-            "the most throughput. Dotted: as it stands.",
+            "● keeps the goal, ◆ does not. Ringed: in each row the first setting that keeps it within "
+            "{alike} of the most throughput. Dotted: as it stands.",
             alike=percent(ALIKE),
         ),
         figure,

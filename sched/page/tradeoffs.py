@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from sched.fields import ScenarioError
-from sched.grids import Place, Sweep
+from sched.grids import Place, Sweep, columns
 from sched.page.computed import swept_over
 from sched.page.lab import messages
 from sched.page.language import tr, tr_count
@@ -18,6 +18,7 @@ from sched.page.tradeoff_charts import Drawn, drawn
 from sched.page.tradeoff_choices import choices
 from sched.page.tradeoff_view import CHARTS, View, points_of, view_of
 from sched.scenario import Scenario, known_policies
+from sched.spreadsheet import csv_text
 from sched.workers import WorkersDied
 
 CONFIG = {"displayModeBar": False, "scrollZoom": False}
@@ -95,10 +96,19 @@ def _chart(view: View) -> None:
     )
     _point(view, found, shown_chart)
     with st.expander(tr("The same as a table"), icon=":material/table:"):
-        columns = zip(*shown_chart.rows, strict=True)
-        cells = [[plain(cell) for cell in column] for column in columns]
+        by_column = zip(*shown_chart.rows, strict=True)
+        cells = [[plain(cell) for cell in column] for column in by_column]
         named = dict(zip(map(plain, shown_chart.heads), cells, strict=True))
         st.table(named, hide_index=True, border="horizontal")
+        st.download_button(
+            tr("All runs as CSV"),
+            lambda: csv_text(*columns(found)),
+            f"{view.chart}.csv",
+            "text/csv",
+            icon=":material/download:",
+            on_click="ignore",
+            key="tradeoff_csv",
+        )
 
 
 def _trust(view: View, found: Sweep) -> str:
