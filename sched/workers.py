@@ -6,11 +6,12 @@ page stops at once when something on it is changed.
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, MutableMapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
 from sched.trace_store import store_in_use, use_store
@@ -113,7 +114,7 @@ class Workers:
         with self._lock:
             if self._pool is None or self._is_broken():
                 self._pool = ProcessPoolExecutor(
-                    self._processes, _context(), initializer=use_store, initargs=(store_in_use(),)
+                    self._processes, _context(), initializer=_begin, initargs=(store_in_use(),)
                 )
                 self._greetings = [self._pool.submit(os.getpid) for _ in range(self._processes)]
             return self._pool
@@ -140,6 +141,21 @@ class Workers:
 
 def _is_answered(one: Future[Any]) -> bool:
     return one.done() and not one.cancelled() and one.exception() is None
+
+
+def _begin(store: str) -> None:
+    """In each process first: it reads the server's traces, and Ctrl+C is for whoever started it to hear."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+    use_store(store)
+
+
+def _end_with_parent() -> None:
+    """A server that is killed cannot tell its processes; they would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _context() -> Any:

@@ -2,6 +2,9 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from math import sqrt
@@ -23,6 +26,7 @@ from sched.scenario import Scenario, preset
 from sched.tasks import Task, summarised
 from sched.trace_store import store_in_use, use_store
 from sched.workers import Workers, WorkersDied, run_all
+from tests.conftest import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -217,6 +221,33 @@ def test_processes_find_the_traces_that_the_server_keeps(tmp_path: Path) -> None
 
 def _store(_: int) -> str:
     return store_in_use()
+
+
+KILLED = """
+import os, signal
+from sched.workers import Workers
+
+if __name__ == "__main__":
+    pool = Workers(1).executor()
+    print(pool.submit(os.getpid).result(), flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
+def test_processes_end_with_a_server_that_is_killed(tmp_path: Path) -> None:
+    script = tmp_path / "server.py"
+    script.write_text(KILLED, encoding="utf-8")
+    found = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        timeout=60,
+    )
+    # The pipe is read to its end, which comes when the last process that holds it has ended.
+    assert found.returncode == -signal.SIGKILL and int(found.stdout) > 0
 
 
 def test_little_work_starts_no_processes() -> None:
