@@ -106,6 +106,11 @@ def test_the_load_curve_names_its_rule() -> None:
     assert "Kleinrock" in texts(page) and len(page.table[0].value) == 10
 
 
+def test_a_list_of_requests_has_no_load_to_multiply() -> None:
+    page = opened(scenario="textbook", chart="load")
+    assert "no rate to multiply" in texts(page) and not page.exception and not page.get("plotly_chart")
+
+
 def test_what_a_link_asks_in_vain_is_said() -> None:
     page = opened(vary="rescue.kv=0:3:1", goal="nobody.ttft_s.p99<=1", chart="curve")
     assert not page.exception

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from sched.advice import ALIKE, Advice, Goal, Load, Outcome
+from sched.knobs import field
 from sched.measures import METRICS
 from sched.page.cards import seconds
 from sched.page.language import tr
@@ -21,7 +22,10 @@ def setting(key: str, value: str) -> str:
         return tr("{name} at {rate}", name=plain(split_path(key)[1]), rate=plain(rate))
     if key == BUFFER:
         return tr("a rescue buffer of {value}", value=value_text(key, value))
-    return tr("{knob} {value}", knob=plain(knob_title(key)), value=plain(value_text(key, value)))
+    text = value_text(key, value)
+    if field(key).unit.lower() == field(key).title.lower():
+        text = f"{float(value):,.10g}"
+    return tr("{knob} {value}", knob=plain(knob_title(key)), value=plain(text))
 
 
 def figure_title(wanted: Goal) -> str:
@@ -58,6 +62,12 @@ def curve_verdict(found: Advice | None, first: Outcome, settings: Sequence[str],
         )
     cost = 1 - (1.0 if best.kept is None else best.kept)
     values["cost"] = _share(abs(cost))
+    if not found.meets and best is first:
+        return tr(
+            "None of these points keeps {name}'s {figure} within {goal}, and none is better than "
+            "**{setting}**, with **{after}**.",
+            **values,
+        )
     if not found.meets:
         return tr(
             "None of these points keeps {name}'s {figure} within {goal}: **{setting}** comes nearest, with "

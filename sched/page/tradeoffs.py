@@ -76,6 +76,10 @@ def _heading(now: Shown) -> None:
 
 def _chart(view: View) -> None:
     """The verdict, the figure, the point to open, and the table; the bar stands where the verdict will."""
+    if view.chart == "load" and not view.scenario.traffic and not view.scenario.trace:
+        text = tr("The requests of this scenario are listed one by one, so there is no rate to multiply.")
+        st.info(text, icon=":material/info:")
+        return
     try:
         axes, scenarios = points_of(view)
         found = swept_over(view.scenario, axes, scenarios, (view.policy,), view.seeds)
