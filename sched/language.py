@@ -57,15 +57,18 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
 
 
 def met(before: str, after: str) -> tuple[str, str]:
-    """Two pieces of a sentence as they stand side by side."""
-    if not before or not after:
+    """Two pieces of a sentence as they stand side by side; the stars of what is bold do not part them."""
+    is_open = before.count(BOLD) % 2 == 1
+    left, right = before.removesuffix(BOLD), after.removeprefix(BOLD)
+    if not left or not right:
         return before, after
-    left, right = before[-1], after[0]
-    if (_is_chinese(left) and _is_word(right)) or (_is_word(left) and _is_chinese(right)):
-        return before, f" {after}"
-    if left == " " and _is_chinese(right) and _is_chinese(before[-2:-1]):
+    if (_is_chinese(left[-1]) and _is_word(right[0])) or (_is_word(left[-1]) and _is_chinese(right[0])):
+        if left != before and is_open:
+            return f"{left} {BOLD}", after
+        return (before, f"{BOLD} {right}") if right != after and is_open else (f"{before} ", after)
+    if before[-1] == " " and _is_chinese(right[0]) and _is_chinese(before[-2:-1]):
         return before[:-1], after
-    if right == " " and _is_chinese(left) and _is_chinese(after[1:2]):
+    if after[0] == " " and (left[-1] in STOPS or (_is_chinese(left[-1]) and _is_chinese(after[1:2]))):
         return before, after[1:]
     return before, after
 
@@ -78,6 +81,9 @@ def _is_word(letter: str) -> bool:
     return letter.isascii() and letter.isalnum()
 
 
+BOLD = "**"
+STOPS = "。；，：！？）"
+"""After these nothing is spaced: they are wide enough."""
 ENGLISH = Language("en")
 
 

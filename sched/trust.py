@@ -17,7 +17,7 @@ from sched.scenario import Scenario
 from sched.sums import seconds
 from sched.version import MODEL, VERSION
 from sched.warmup import mser5
-from sched.words import duration
+from sched.words import duration, joined
 
 P99 = 99
 WEAK_NOTES = ("engine.hardware", "inversion")
@@ -73,7 +73,7 @@ def trust(
     """What to know before believing figures of a class, computed from these runs over these seeds."""
     first = next(iter(runs.values()), ())
     many = sum(one["classes"][name]["n"] for one in first if name in one["classes"])
-    line = " ".join((_basis(scenario, name, many, seeds, say), in_short(scenario, say)))
+    line = joined((_basis(scenario, name, many, seeds, say), in_short(scenario, say)), say)
     weak, facts = list[str](), list[str]()
     weak += _about_seeds(scenario, seeds, say)
     weak += _about_p99(name, many, len(seeds), say, found)
@@ -156,7 +156,7 @@ def _about_p99(name: str, many: int, seeds: int, say: Language, found: Sample | 
             if found.high_s is None
             else say("The true one lies between {low} and {high}.", **between)
         )
-    return [" ".join(texts)]
+    return [joined(texts, say)]
 
 
 def _about_notes(summaries: Sequence[Mapping[str, Any]], say: Language) -> list[str]:

@@ -36,3 +36,12 @@ def test_the_pieces_of_a_marked_sentence_are_spaced_alike() -> None:
     say = Language("zh", {"Under **{policy}**, {span}": "采用**{policy}**时，**{span}**后"})
     runs = marked("Under **{policy}**, {span}", say, policy="DRF", span="5 s")
     assert "".join(run.text for run in runs) == "采用 DRF 时，5 s 后"
+
+
+def test_what_is_bold_is_spaced_outside_its_stars() -> None:
+    say = Language(
+        "zh", {"With **{setting}** for {name}.": "采用**{setting}**时，为{name}。", "{a} {b}": "{a} {b}"}
+    )
+    assert say("With **{setting}** for {name}.", setting="5 %", name="chat") == "采用 **5 %**时，为 chat。"
+    assert say("With **{setting}** for {name}.", setting="DRF", name="老化") == "采用 **DRF** 时，为老化。"
+    assert say("{a} {b}", a="一句。", b="another") == "一句。another"

@@ -144,7 +144,7 @@ def cards(
     component("cards")(
         data={
             "verdict": sentence,
-            "trust": unbroken(f"{told.line} {meaning}"),
+            "trust": unbroken(joined((told.line, meaning), say())),
             "basis": basis(told),
             "cards": rows,
             "hint": hint(),

@@ -15,7 +15,7 @@ from sched.page.controls import value_at
 from sched.page.language import say, tr
 from sched.page.results import Incident, Result, blamed, incidents
 from sched.page.state import Shown
-from sched.page.titles import in_sentence, subtitle, title
+from sched.page.titles import in_sentence, scenario_title, subtitle, title
 from sched.page.trust import trust_in
 from sched.plain import plain, split_path, value_text
 from sched.scenario import Scenario
@@ -41,7 +41,7 @@ def scene(now: Shown, runs: dict[str, Result], name: str, link: str) -> tuple[Sc
     seed = tr("as recorded") if now.scenario.trace else tr("seed {seed}", seed=now.scenario.seed)
     about = tr("Sched Lab {version}, model {model}, {seed}", version=VERSION, model=MODEL, seed=seed)
     made = Scene(
-        title=now.scenario.title or tr("Untitled"),
+        title=scenario_title(now.scenario),
         verdict=verdict_of(now, runs),
         trust=told.line,
         cards=[_card(card(now, runs, key, name), runs[key].summary["classes"][name]) for key in runs],

@@ -15,7 +15,7 @@ from sched.page.language import tr, tr_count
 from sched.page.results import Result, results
 from sched.page.state import PAGES, Shown, query_of, sentence
 from sched.page.take_away import take_away
-from sched.page.titles import plain, title
+from sched.page.titles import plain, scenario_title, title
 from sched.scenario import SCHEMA
 from sched.verdict import urgent_class
 
@@ -46,7 +46,7 @@ def parts(link: str) -> list[tuple[str, bool]]:
 def carries(now: Shown) -> list[str]:
     """What the link says, in words."""
     _, *changed = changes(now.scenario)
-    name = plain(now.scenario.title or now.scenario.link_base.partition("@")[0])
+    name = plain(scenario_title(now.scenario))
     lines = [f":material/tune: {name}, {_how_many(len(changed))}"]
     lines += [f"&nbsp;&nbsp;&nbsp;&nbsp;{plain(path)}" for path in changed[:4]]
     first, second = title(now.scenario, now.a), title(now.scenario, now.b)

@@ -6,11 +6,12 @@ from sched.advice import ALIKE, Advice, Goal, Load, Outcome
 from sched.knobs import field
 from sched.measures import METRICS
 from sched.page.cards import seconds
-from sched.page.language import tr
+from sched.page.language import say, tr
 from sched.page.titles import percent, plain
 from sched.page.varied import BUFFER, knob_title, value_text
 from sched.plain import split_path
 from sched.verdict import WORTH_A_WORD
+from sched.words import joined
 
 
 def setting(key: str, value: str) -> str:
@@ -138,7 +139,7 @@ def map_verdict(
             ends.append(tr("With {side} it takes **{setting}**.", side=side, setting=taken))
         else:
             ends.append(tr("With {side} **none** of these is enough.", side=side))
-    return " ".join([total, *dict.fromkeys(ends)])
+    return joined([total, *dict.fromkeys(ends)], say())
 
 
 def load_verdict(bend: Load | None, listed: Sequence[Outcome], factors: Sequence[float], wanted: Goal) -> str:
@@ -168,9 +169,9 @@ def load_verdict(bend: Load | None, listed: Sequence[Outcome], factors: Sequence
             )
         )
     if not keeping:
-        return " ".join([first, tr("No load of these keeps the goal of {goal}.", goal=goal)])
+        return joined([first, tr("No load of these keeps the goal of {goal}.", goal=goal)], say())
     last = tr("The goal of {goal} is kept up to **{most}**.", goal=goal, most=times(max(keeping)))
-    return f"{first} {last}"
+    return joined([first, last], say())
 
 
 def times(factor: float) -> str:

@@ -9,7 +9,7 @@ from sched.fields import ScenarioError
 from sched.grids import Place, Sweep, columns
 from sched.page.computed import swept_over
 from sched.page.lab import messages
-from sched.page.language import tr, tr_count
+from sched.page.language import say, tr, tr_count
 from sched.page.share import share
 from sched.page.sidebar import sidebar
 from sched.page.state import Shown, sentence, show, shown, with_scenario
@@ -19,6 +19,7 @@ from sched.page.tradeoff_choices import choices
 from sched.page.tradeoff_view import CHARTS, View, points_of, view_of
 from sched.scenario import Scenario, known_policies
 from sched.spreadsheet import csv_text
+from sched.words import joined
 from sched.workers import WorkersDied
 
 CONFIG = {"displayModeBar": False, "scrollZoom": False}
@@ -89,7 +90,7 @@ def _chart(view: View) -> None:
     shown_chart = drawn(view, found)
     with st.container(key="tradeoff_verdict"):
         st.markdown(shown_chart.verdict)
-    st.caption(f"{_trust(view, found)} {shown_chart.reason}")
+    st.caption(joined((_trust(view, found), shown_chart.reason), say()))
     st.plotly_chart(
         shown_chart.figure,
         key=f"tradeoff_{view.chart}",
