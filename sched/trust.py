@@ -76,7 +76,7 @@ def trust(
     line = joined((_basis(scenario, name, many, seeds, say), in_short(scenario, say)), say)
     weak, facts = list[str](), list[str]()
     weak += _about_seeds(scenario, seeds, say)
-    weak += _about_p99(name, many, len(seeds), say, found)
+    weak += _about_p99(scenario, name, many, len(seeds), say, found, next(iter(runs), ""))
     (weak if is_made_up(scenario) else facts).extend(in_full(scenario, say))
     weak += _about_notes(first, say)
     weak += _about_fates(runs, say)
@@ -133,9 +133,12 @@ def _about_seeds(scenario: Scenario, seeds: Sequence[int], say: Language) -> lis
     return []
 
 
-def _about_p99(name: str, many: int, seeds: int, say: Language, found: Sample | None) -> list[str]:
+def _about_p99(
+    scenario: Scenario, name: str, many: int, seeds: int, say: Language, found: Sample | None, title: str
+) -> list[str]:
     """Of few requests a p99 is the worst but a few."""
-    if many >= quotable(P99) * seeds or not many:
+    is_sample = scenario.traffic or scenario.trace
+    if many >= quotable(P99) * seeds or not many or not is_sample:
         return []
     beyond = max(0, many // seeds - ceil(P99 * (many // seeds) / 100))
     known = {"many": f"{many // seeds:,}", "name": name}
@@ -150,11 +153,14 @@ def _about_p99(name: str, many: int, seeds: int, say: Language, found: Sample | 
         )
     ]
     if found and found.low_s is not None:
-        between = {"low": duration(found.low_s), "high": duration(found.high_s or 0.0)}
+        between = {"policy": title, "low": duration(found.low_s), "high": duration(found.high_s or 0.0)}
         texts.append(
-            say("The true one is at least {low}, and may be above all that was seen.", **between)
+            say(
+                "Under {policy} the true one is at least {low}, and may be above all that was seen.",
+                **between,
+            )
             if found.high_s is None
-            else say("The true one lies between {low} and {high}.", **between)
+            else say("Under {policy} the true one lies between {low} and {high}.", **between)
         )
     return [joined(texts, say)]
 
@@ -206,7 +212,7 @@ def _warmup(scenario: Scenario, say: Language, found: Sample | None) -> str:
             "The waits of the first {start} still tell of that empty start (MSER-5).",
             start=duration(found.start_s),
         )
-        return f"{text} {told}"
+        return joined((text, told), say)
     return text
 
 

@@ -84,12 +84,24 @@ def table() -> dict[str, list[Any]]:
     return found | {head: [row[key] for row in kinds.values()] for head, key in columns.items()}
 
 
+def _modes() -> dict[str, int]:
+    """Traces by mode, in words."""
+    counts: dict[str, int] = on_file()["policies"]
+    with_cache = " with prefix caching"
+    return {
+        tr("{policy} with prefix caching", policy=name.removesuffix(with_cache))
+        if name.endswith(with_cache)
+        else name: many
+        for name, many in counts.items()
+    }
+
+
 def agreement() -> None:
     """The whole part."""
     st.markdown(headline())
     st.markdown(recorded_from())
     st.dataframe(table(), key="agreement", hide_index=True, height="content")
-    policies = ", ".join(f"{name} {many}" for name, many in on_file()["policies"].items())
+    policies = tr(", ").join(f"{mode} {many}" for mode, many in _modes().items())
     st.caption(tr("Traces by mode: {policies}.", policies=policies))
     st.markdown(f"**{tr('Compared in every iteration')}**\n" + "\n".join(f"- {one}" for one in compared()))
     st.markdown(
