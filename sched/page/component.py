@@ -18,9 +18,9 @@ from sched.page.state import shown
 FOLDER = Path(__file__).parent / "canvas"
 SCRIPTS = (
     "look payload world blocks queue memory lanes gantt ganttmarks words panel stage brush help tables "
-    "transport cards incidents story gallery compare code"
+    "transport cards incidents story gallery compare still tasks code"
 )
-VIEWS = ("stage", "cards", "incidents", "story", "gallery", "compare")
+VIEWS = ("stage", "cards", "incidents", "story", "gallery", "compare", "still", "tasks")
 
 
 def _text(name: str) -> str:
@@ -31,6 +31,13 @@ def _text(name: str) -> str:
 def style_sheet(name: str) -> str:
     """The text of a style sheet."""
     return _text(f"{name}.css")
+
+
+@cache
+def palette(*, is_dark: bool) -> dict[str, str]:
+    """The colours of the design by name, light or dark."""
+    found: dict[str, str] = json.loads(_text("tokens.json"))["palette"]["dark" if is_dark else "light"]
+    return found
 
 
 def _lean(script: str) -> list[str]:

@@ -80,7 +80,7 @@ def blocks() -> Facts:
     fell, evicted = bool((held[1:] < held[:-1]).any()), bool(log.preemptions[of.place(log, holder)])
     ended, entered = of.end_s(log, holder), of.start_s(log, name)
     happened = "asked" if evicted else "bits" if fell else "end" if entered == ended else "never"
-    at_s = of.arrival_s(log, name) + 1.0
+    at_s = ended - 1.2
     return facts(
         at_s,
         name,

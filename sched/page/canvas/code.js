@@ -1,6 +1,6 @@
 // Hands the views to the components that show them: the code travels once, not with every change of data.
 
-const VIEWS = { stage, cards, incidents, story, gallery, compare };
+const VIEWS = { stage, cards, incidents, story, gallery, compare, still: stillPicture, tasks };
 
 // A component's style lives in its own shadow, so it is put there by whoever draws in it.
 function dressed(name) {
