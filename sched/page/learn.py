@@ -6,10 +6,10 @@ import streamlit as st
 
 from sched.page.component import palette, style_sheet
 from sched.page.language import say, tr
-from sched.page.lesson import LOCK_STEP, closed, replay, still, tasks
+from sched.page.lesson import closed, replay, still, tasks
 from sched.page.state import Shown, default_pair, show, shown, start
 from sched.page.titles import plain
-from sched.text.facts_memory import Facts
+from sched.text.facts_memory import LOCK_STEP, Facts
 from sched.text.lesson_runs import Changes, lesson_scenario
 from sched.text.lessons import BY_KEY, LESSONS, Lesson, Told, facts_of, told
 
@@ -26,7 +26,9 @@ def answers() -> dict[str, str]:
 def learn() -> None:
     """The whole view."""
     colours = palette(is_dark=st.context.theme.type == "dark")
-    named = ";".join(f"--{name}:{colours[name]}" for name in ("ink", "ink2", "ink3", "surface", "line", "accent", "bg"))
+    named = ";".join(
+        f"--{name}:{colours[name]}" for name in ("ink", "ink2", "ink3", "surface", "line", "accent", "bg")
+    )
     st.html(f"<style>\n.st-key-lesson{{{named}}}\n{style_sheet('learn')}</style>")
     wanted = shown().lesson
     lesson = BY_KEY.get(wanted or "", LESSONS[0])
@@ -185,9 +187,20 @@ def _to_lab(
     scenario: str, changes: Changes, a: str, b: str | None, t: float | None, focus: str | None
 ) -> None:
     """Open a lesson's scenario in the Lab; the lesson stays where it was left."""
-    found = lesson_scenario(scenario, changes)
-    other = b if b in found.policies and b != a else next(key for key in found.policies if key != a)
-    show(replace(Shown(found, *default_pair(found)), a=a, b=other, t=t, focus=focus, lang=shown().lang))
+    now, found = shown(), lesson_scenario(scenario, changes)
+    others = [key for key in found.policies if key != a]
+    other = b if b is not None and b in others else others[0]
+    show(
+        replace(
+            Shown(found, *default_pair(found)),
+            a=a,
+            b=other,
+            t=t,
+            focus=focus,
+            lang=now.lang,
+            lesson=now.lesson,
+        )
+    )
     start(shown())
 
 
@@ -214,7 +227,14 @@ def _ways(lesson: Lesson, facts: Facts) -> None:
                 type="tertiary",
                 icon=":material/open_in_new:",
                 on_click=_to_lab,
-                args=(lesson.scenario, lesson.shown.changes, lesson.shown.policy, against, facts.at_s, facts.focus),
+                args=(
+                    lesson.scenario,
+                    lesson.shown.changes,
+                    lesson.shown.policy,
+                    against,
+                    facts.at_s,
+                    facts.focus,
+                ),
             )
         for one in after:
             st.button(

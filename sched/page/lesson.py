@@ -10,7 +10,7 @@ from sched.page.language import say, tr
 from sched.page.results import Result, result
 from sched.page.titles import subtitle, title
 from sched.text.facts_memory import LOCK_STEP, Facts
-from sched.text.lesson_runs import lesson_scenario
+from sched.text.lesson_runs import lesson_scenario, queue, run
 from sched.text.lessons import PLAYED_S, Lesson, Show
 from sched.text.onelock import BLOCKED, HIGH, LOCKED, LOW, MEDIUM, PATHFINDER, READY, RUNS, Schedule, schedule
 
@@ -27,6 +27,7 @@ def still(lesson: Lesson, facts: Facts) -> None:
         [_run(lesson, lesson.shown).payload],
         t=facts.at_s,
         lang=say().code,
+        queue=queue(run(lesson.scenario, *lesson.shown), facts.at_s),
         words={
             "title": tr("The engine, stopped at {t}", t=f"{facts.at_s:.2f}\u202fs"),
             "batch": tr("In the batch"),
@@ -68,7 +69,7 @@ def replay(lesson: Lesson, facts: Facts, number: int) -> None:
 
 
 def _looked() -> None:
-    """Where somebody stops a lesson's replay, or whom they look at, is not kept: the link names the lesson."""
+    """Where somebody stops a lesson's replay, or whom they look at, is not kept: the link names a lesson."""
 
 
 def _title(lesson: Lesson, show: Show) -> str:
@@ -86,7 +87,7 @@ def tasks(*, until: int | None = None) -> None:
     drawn = [_drawn(heading, schedule(PATHFINDER, inherits=inherits), until) for heading, inherits in both]
     legend = list(_deeds().items())
     component("tasks")(
-        data={"charts": drawn, "legend": legend, "step": tr("step")},
+        data={"charts": drawn, "legend": legend, "step": tr("step {n}", n=0)},
         key="tasks.question" if until is not None else "tasks.answer",
     )
 

@@ -76,14 +76,6 @@ def _many(log: Log, class_name: str) -> int:
     return int((log.requests.class_index == log.requests.class_names.index(class_name)).sum())
 
 
-def head_of_queue(run: of.Run, at_s: float) -> str:
-    """Who stands first in the queue at a moment, by the rule of the policy."""
-    seen, at_ps = run.inversion.seen, at_s * PS_PER_S
-    there = np.flatnonzero((seen.waits.from_ps <= at_ps) & (at_ps < seen.waits.to_ps))
-    first = there[np.argmin(seen.place[there])]
-    return run.log.requests.ids[int(seen.waits.request[first])]
-
-
 def ageing() -> Facts:
     """A document has aged until it stands first in the queue, and blocks are given back: does it start?"""
     run, name = of.run("ageing", "aging"), "docs-1"
@@ -101,7 +93,7 @@ def ageing() -> Facts:
         name,
         {"head": frozenset({name}), "passer": frozenset({newcomer}), "nobody": frozenset[str]()},
         who,
-        first=head_of_queue(run, at_s),
+        first=of.queue(run, at_s)[0],
         leaver=leaver,
         ahead_s=ends - at_s,
         gives=gives,

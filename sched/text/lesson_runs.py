@@ -96,6 +96,14 @@ def waiting(log: Log, at_s: float) -> list[str]:
     return [listed.ids[one] for one in rows[np.argsort(listed.arrival_ps[rows], kind="stable")]]
 
 
+def queue(found: Run, at_s: float) -> list[str]:
+    """Who waits at a moment, in the order in which the policy asks them."""
+    seen, at_ps = found.inversion.seen, at_s * PS_PER_S
+    there = np.flatnonzero((seen.waits.from_ps <= at_ps) & (at_ps < seen.waits.to_ps))
+    rows = seen.waits.request[there[np.argsort(seen.place[there])]]
+    return [found.log.requests.ids[one] for one in rows]
+
+
 def running(log: Log, at_s: float) -> list[str]:
     """Who is in the batch at a moment, in order of admission."""
     stays, at_ps = log.stays, at_s * PS_PER_S

@@ -23,6 +23,8 @@ class Still {
       this.world = new World(runs[0]);
       this.panel.load(this.world, "", "");
     }
+    setLanguage(this.head.lang);
+    this.panel.relabel();
     this.width = 0;
     this.draw();
     window.__still = this;
@@ -46,15 +48,16 @@ class Still {
 
   words(view) {
     const { head, world } = this, { words } = head, fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
-    const name = (r) => world.names[r], inside = [...view.stays].sort((a, b) => view.state.held[b] - view.state.held[a]);
+    const name = (r) => world.name(r), inside = [...view.stays].sort((a, b) => view.state.held[b] - view.state.held[a]);
     const chips = (all, most) => [...all.slice(0, most), ...(all.length > most ? [el("span", { class: "sub" }, fill(words.more, { n: count(all.length - most) }))] : [])];
     const chip = (r, text, bad) => el("span", { class: `chip${bad ? " bad" : ""}` }, classMark(world.role(r)), el("b", {}, name(r)), el("span", {}, text));
     say(this.title, words.title);
     const batch = inside.map((s) => chip(world.stays.request[s], fill(words.holds, { n: count(view.state.held[s]) }), false));
-    const queue = view.waiting.map(([r]) => chip(r, fill(words.needs, { n: count(world.needs(r, head.t)) }), INVERSION[world.cause(r, head.t)]));
+    const place = new Map(head.queue.map((one, k) => [one, k])), asked = [...view.waiting].sort(([a], [b]) => (place.get(world.names[a]) ?? 0) - (place.get(world.names[b]) ?? 0));
+    const queue = asked.map(([r]) => chip(r, fill(words.needs, { n: count(world.needs(r, head.t)) }), INVERSION[world.cause(r, head.t)]));
     const lead = (text, more) => el("span", { class: "lead" }, text, more ? el("span", { class: "sub" }, ` ${more}`) : null);
     this.batch.replaceChildren(lead(words.batch, `${view.stays.length} ${words.seats}`), ...chips(batch, 8));
-    this.waiting.replaceChildren(lead(words.queue), ...(queue.length ? chips(queue, 8) : [el("span", { class: "sub" }, words.empty)]));
+    this.waiting.replaceChildren(lead(words.queue), ...(queue.length ? chips(queue, 12) : [el("span", { class: "sub" }, words.empty)]));
     const held = inside.map((s) => `${name(world.stays.request[s])} ${count(view.state.held[s])}`).join(", ");
     this.panel.memoryCanvas.setAttribute("aria-label", fill(words.picture, { held, free: count(view.free) }));
   }

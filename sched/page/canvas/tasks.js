@@ -15,7 +15,7 @@ function taskChart({ heading, rows, end, at }, step) {
   const box = el("div", { class: "rows" }, ...rows.map((row) => taskRow(row, end))), line = el("div", { class: "now" }), axis = el("div", { class: "axis", "aria-hidden": "true" });
   line.style.left = `${(100 * at) / end}%`;
   const over = el("div", { class: "over", "aria-hidden": "true" }, line);
-  for (let k = 0; k <= end; k += 2) { const tick = el("span", {}, k === 0 ? `${step} 0` : String(k)); tick.style.left = `${(100 * k) / end}%`; axis.append(tick); }
+  for (let k = 0; k <= end; k += 2) { const tick = el("span", {}, k === 0 ? step : String(k)); tick.style.left = `${(100 * k) / end}%`; axis.append(tick); }
   box.append(over, axis);
   return el("figure", {}, el("figcaption", {}, heading), box);
 }
