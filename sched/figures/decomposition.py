@@ -124,7 +124,8 @@ def _table(
     parts: Mapping[tuple[str, str], tuple[int, Mapping[str, int]]], names: Mapping[str, str], say: Language
 ) -> tuple[tuple[str, ...], tuple[Row, ...]]:
     """Seconds of waiting of all requests together, by cause; they add up to the last column."""
-    heads = (say("policy"), say("class"), say("requests"), *names.values(), say("all waiting"))
+    times = (say("{figure}, s", figure=one) for one in (*names.values(), say("all waiting")))
+    heads = (say("policy"), say("class"), say("requests"), *times)
     rows = tuple(
         (policy, name, many, *(seconds(found[cause]) for cause in CAUSES), seconds(sum(found.values())))
         for (policy, name), (many, found) in parts.items()

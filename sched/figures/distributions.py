@@ -104,7 +104,8 @@ def distributions(
             shapes=shapes, annotations=notes,
         ),
     }  # fmt: skip
-    heads = (say("policy"), say("requests"), "p50", "p90", "p99", say("longest"), say("within the goal"))
+    times = (say("{figure}, s", figure=one) for one in (*PERCENTILES, say("longest")))
+    heads = (say("policy"), say("requests"), *times, say("within the goal"))
     return Chart(figure, heads, tuple(_row(name, values, goal_s) for name, values in samples.items()))
 
 

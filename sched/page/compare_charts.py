@@ -177,6 +177,8 @@ def _tenants(now: Shown, what: Chosen, runs: Runs) -> None:
         one = alone(scenario, key)
         found[key] = _trajectory(link(one), key, what.chart, scenario, runs[key])
     _heading(*_about_tenants(scenario, what.chart))
+    if left_out := _left_out(scenario, what.chart):
+        st.caption(left_out)
     drawn = {key: one for key, one in found.items() if one is not None}
     if len(drawn) < len(found):
         st.info(tr("It is not told of a policy with several engines, nor of very many tenants."))
@@ -191,6 +193,17 @@ def _tenants(now: Shown, what: Chosen, runs: Runs) -> None:
             shown_chart(
                 chart, f"chart_{what.chart}_{key}", f"{tab_titles()[what.chart].partition(' ')[2]}: {name}"
             )
+
+
+def _left_out(scenario: Scenario, kind: str) -> str:
+    """What of the policies' own rules is not in the picture; "" where it shows all."""
+    if kind == "counters" and settings_of(scenario, "vtc").predictor != "off":
+        return tr(
+            "VTC itself charges the predicted answer at admission here; shown are the tokens as they come."
+        )
+    if kind == "shares" and settings_of(scenario, "drf").cpu_cores:
+        return tr("DRF also counts cores here, which are not shown.")
+    return ""
 
 
 def _about_tenants(scenario: Scenario, kind: str) -> tuple[str, str]:
