@@ -78,7 +78,7 @@ def _is_chinese(letter: str) -> bool:
 
 
 def _is_word(letter: str) -> bool:
-    return letter.isascii() and letter.isalnum()
+    return letter == "%" or (letter.isascii() and letter.isalnum())
 
 
 BOLD = "**"

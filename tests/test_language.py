@@ -42,6 +42,6 @@ def test_what_is_bold_is_spaced_outside_its_stars() -> None:
     say = Language(
         "zh", {"With **{setting}** for {name}.": "采用**{setting}**时，为{name}。", "{a} {b}": "{a} {b}"}
     )
-    assert say("With **{setting}** for {name}.", setting="5 %", name="chat") == "采用 **5 %**时，为 chat。"
+    assert say("With **{setting}** for {name}.", setting="5 %", name="chat") == "采用 **5 %** 时，为 chat。"
     assert say("With **{setting}** for {name}.", setting="DRF", name="老化") == "采用 **DRF** 时，为老化。"
     assert say("{a} {b}", a="一句。", b="another") == "一句。another"

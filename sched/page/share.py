@@ -47,7 +47,7 @@ def carries(now: Shown) -> list[str]:
     """What the link says, in words."""
     _, *changed = changes(now.scenario)
     name = plain(scenario_title(now.scenario))
-    lines = [f":material/tune: {name}, {_how_many(len(changed))}"]
+    lines = [f":material/tune: {tr('{first}, {next}', first=name, next=_how_many(len(changed)))}"]
     lines += [f"&nbsp;&nbsp;&nbsp;&nbsp;{plain(path)}" for path in changed[:4]]
     first, second = title(now.scenario, now.a), title(now.scenario, now.b)
     lines.append(f":material/compare_arrows: {tr('A {first}, B {second}', first=first, second=second)}")
