@@ -82,6 +82,7 @@ def test_a_lesson_fits_a_phone(visit: Any) -> None:
     first.until("document.querySelectorAll('.st-key-lesson button').length > 1")
     assert first.js("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
     heights = first.js(
-        "[...document.querySelectorAll('[data-testid=stRadioOption]')].map((one) => one.getBoundingClientRect().height)"
+        "[...document.querySelectorAll('[data-testid=stRadioOption]')]"
+        ".map((one) => one.getBoundingClientRect().height)"
     )
     assert min(heights) >= 44
