@@ -10,10 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from sched.experiments import compare
+from sched.external import change
 from sched.intervals import Difference
 from sched.page.cards import seconds
 from sched.page.compare_cells import Cell, between, middle, signed, sure
-from sched.page.compare_choices import CHARTS, Chosen
+from sched.page.compare_choices import CHARTS, Chosen, usual_seeds
 from sched.page.compare_csv import as_csv, safe, shown_csv
 from sched.page.compare_rows import KEYS
 from sched.page.compare_table import ordered, table
@@ -179,6 +180,23 @@ def test_no_text_in_the_csv_is_a_formula(evil: str) -> None:
     assert str(safe(evil)).startswith("'")
     rows = list(csv.reader(StringIO(as_csv([evil], [[evil, -1.5, None]]).removeprefix("\ufeff"))))
     assert rows[1][0].startswith("'") and rows[1][1:] == ["-1.5", ""]
+
+
+def test_much_work_is_not_begun_unasked() -> None:
+    assert usual_seeds(NOISY) == 9 and usual_seeds(preset("textbook")) == 1
+    assert usual_seeds(change(NOISY, {"traffic.chat.rate_per_s": "60"})) == 1
+
+
+def test_two_policies_have_a_price_too() -> None:
+    said = spoken(sent(opened(policies="backfill,rescue")))
+    assert said.count("throughput") == 1 and "It costs" in said
+
+
+def test_who_gets_no_answer_is_told_of() -> None:
+    page = opened(policies="backfill,rescue", traffic__chat__timeout_s="0.3")
+    data = sent(page)
+    assert "without a full answer" in spoken(data)
+    assert any(column["key"] == "unserved" for column in data["columns"])
 
 
 def test_words() -> None:

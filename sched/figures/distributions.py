@@ -142,8 +142,9 @@ def in_line_labels(lines: Sequence[Line], low: float, high: float, is_dark: bool
                     abs(level - y) < 0.08 and begin < b and a < begin + wide for a, b, y in taken
                 )
                 worth -= 100 * (begin < low or begin + wide > high)
-                # On a phone the same name takes three times as much of the axis.
-                worth -= 0.4 * ((x - 3 * wide < low) if side == "right" else (x + 3 * wide > high))
+                # On a phone the same name takes far more of the axis.
+                far = NARROWER * wide
+                worth -= (x - far < low) if side == "right" else (x + far > high)
                 if best is None or worth > best[0]:
                     best = (worth, x, level, side)
         assert best is not None
@@ -155,7 +156,7 @@ def in_line_labels(lines: Sequence[Line], low: float, high: float, is_dark: bool
     return found
 
 
-COLUMNS, LONGEST_NAME = 160, 22
+COLUMNS, LONGEST_NAME, NARROWER = 160, 22, 1.6
 
 
 def _at(line: Line, columns: Floats) -> Floats:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from sched.experiments import expected_requests
 from sched.page.language import tr
 from sched.page.state import SEEDS, Shown, show, shown
 from sched.page.titles import plain, title
@@ -12,6 +13,8 @@ from sched.scenario import Scenario
 FAMILIES = ("ttft", "tpot", "e2e", "wait")
 PARTS = ("p50", "p90", "p99")
 USUAL_SEEDS = 9
+MOST_UNASKED = 100_000
+"""More requests than this in all runs are only simulated when somebody asks for the seeds."""
 CHARTS = ("ecdf", "waits", "service", "shares", "counters", "queue", "table")
 """The tabs below the table; the first is open when a link does not say."""
 
@@ -71,11 +74,19 @@ def chosen(now: Shown, classes: list[str], urgent: str, columns: list[str]) -> t
         family,
         part,
         now.baseline or now.a,
-        now.seeds or (USUAL_SEEDS if now.scenario.traffic else 1),
+        now.seeds or usual_seeds(now.scenario),
         one_of("chart", now.chart, list(CHARTS), CHARTS[0]),
         one_of("sort", now.sort, sorts, "median"),
     )
     return found, said
+
+
+def usual_seeds(scenario: Scenario) -> int:
+    """Over how many seeds policies are compared unasked: one where nothing is drawn or much is run."""
+    if not scenario.traffic:
+        return 1
+    work = expected_requests(scenario) * len(scenario.policies) * USUAL_SEEDS
+    return USUAL_SEEDS if work <= MOST_UNASKED else 1
 
 
 def _name_chosen() -> None:

@@ -109,7 +109,19 @@ class Words:
             texts.append(tr("That difference may be chance."))
         texts += self._unserved(subject)
         rival = self.rival(subject)
-        return texts if rival is None else [*texts, self._rival(rival, subject)]
+        return [*texts, *(self._price_alone(subject) if rival is None else [self._rival(rival, subject)])]
+
+    def _price_alone(self, subject: str) -> list[str]:
+        """What the only other policy does to the throughput."""
+        price = self.price(subject)
+        if price is None or self._turns_away(subject):
+            return []
+        told = mark(percent(abs(price)))
+        if abs(price) < WORTH_A_WORD:
+            return [tr("Throughput stays the same.")]
+        if price > 0:
+            return [tr("It costs {share} throughput.", share=told)]
+        return [tr("It adds {share} throughput.", share=told)]
 
     def _unserved(self, subject: str) -> list[str]:
         """How many requests the two leave without a full answer, median over the seeds, if any."""
@@ -211,6 +223,8 @@ class Words:
             return tr(" but costs {share} throughput, against nothing", share=costs)
         if other >= WORTH_A_WORD:
             return tr(" and costs no throughput, against {other}", other=gains)
+        if mine <= -WORTH_A_WORD:
+            return tr(" and adds {share} throughput", share=costs)
         return tr(" at the same throughput")
 
     def _turns_away(self, policy: str) -> bool:
