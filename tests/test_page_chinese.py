@@ -11,14 +11,19 @@ from google.protobuf.json_format import MessageToDict  # type: ignore[import-unt
 from streamlit.testing.v1 import AppTest
 
 from sched.language import language
+from sched.page.compare_choices import CHARTS as COMPARED
+from sched.page.tradeoff_view import CHARTS as TRADED
 from sched.registry import known_policies
+from sched.text.lessons import BY_KEY
+from sched.version import REPOSITORY_TITLE
 
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCE = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}\b")
 """Three English words in a row."""
-SOURCES = re.compile(r"来源：.*|\*\*来源\*\* .*|`[^`]*`")
+SOURCES = re.compile(r"来源：.*|\*\*来源\*\* .*|`[^`]*`|" + re.escape(REPOSITORY_TITLE) + ".*")
 """Names of papers stay in their language, and so does what is code."""
 NOT_TEXT = set("id elementId icon key jsContent cssContent htmlContent componentName url urlPathname".split())
+PARTS = ("model", "limits", "vllm", "theory", "published", "hardware", "policies", "words", "version")
 POLICIES = sorted(known_policies())
 pytestmark = pytest.mark.xdist_group("page")
 
@@ -72,10 +77,11 @@ def shown(block: Any) -> Iterator[str]:
             for first in range(0, len(POLICIES), 12)
         ),
         {"policies": "isolated,shed", "shed.max_queue": "1", "view": "request"},
-        {"view": "compare", "chart": "waits"},
-        {"view": "tradeoffs"},
-        {"view": "learn"},
-        *({"view": "about", "part": part} for part in ("model", "policies", "theory", "published")),
+        *({"view": "compare", "chart": chart} for chart in COMPARED),
+        {"view": "compare", "chart": "shares", "scenario": "tenant-burst@1"},
+        *({"view": "tradeoffs", "chart": chart, "seeds": "1", "duration_s": "15"} for chart in TRADED),
+        *({"view": "learn", "lesson": lesson} for lesson in BY_KEY),
+        *({"view": "about", "part": part} for part in PARTS),
     ],
     ids=lambda query: "&".join(f"{key}={text[:20]}" for key, text in query.items()),
 )
