@@ -17,6 +17,8 @@ from typing import Any
 from sched.trace_store import store_in_use, use_store
 
 POLL_S = 0.05
+GRACE_S = 0.3
+"""How long the processes may take to end by themselves."""
 SMALL = 40_000
 """So many requests in all are run sooner here than processes are started for them, in about two seconds."""
 TINY = 1500
@@ -132,10 +134,16 @@ class Workers:
         return pool if is_worth_it else None
 
     def close(self) -> None:
-        """End the processes; what they have not begun is left undone."""
+        """End the processes at once, whatever they are doing."""
         with self._lock:
             if self._pool is not None:
+                processes = dict(getattr(self._pool, "_processes", None) or {})
+                manager = getattr(self._pool, "_executor_manager_thread", None)
                 self._pool.shutdown(wait=False, cancel_futures=True)
+                if manager is not None:
+                    manager.join(GRACE_S)  # it forgets what was cancelled, or else complains of it
+                for one in processes.values():
+                    one.terminate()
             self._pool, self._greetings = None, []
 
 

@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ from sched.ranges import axis, different
 from sched.scenario import preset
 from sched.spreadsheet import csv_text, safe
 from sched.workers import Workers
+from tests.conftest import ROOT
 
 SHORT = ("noisy-neighbour", "duration_s=12")
 Told = Callable[..., str]
@@ -175,3 +179,22 @@ def test_a_class_with_a_formula_for_a_name_is_a_text_in_the_table() -> None:
     found = sweep(scenario.changed(traffic=traffic), (axis("rescue.kv=0.1"),), ["rescue"])
     heads = next(csv.reader(io.StringIO(csv_text(*columns(found)))))
     assert "'=HYPERLINK().ttft_s.p99" in heads and not any(head.startswith("=") for head in heads)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
+def test_an_interrupted_sweep_ends_at_once_with_its_processes() -> None:
+    words = ["sweep", "noisy-neighbour", "duration_s=3000", "--vary", "rescue.kv=0:0.4:0.1", "--seeds", "9"]
+    started = subprocess.Popen(
+        [sys.executable, "-m", "sched", *words],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
+    )
+    try:
+        started.communicate(timeout=4)
+    except subprocess.TimeoutExpired:
+        started.send_signal(signal.SIGINT)
+    # Both pipes end with the last process that holds them.
+    out, said = started.communicate(timeout=60)
+    assert started.returncode == 130 and not out and said.decode().split() == ["interrupted"]

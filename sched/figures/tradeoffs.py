@@ -59,7 +59,7 @@ def _lines(
     """What stands at the lines: their names, the goal, where the scenario stands, where the curve bends."""
     notes = [_label(shown.times, shown, ink["urgent"], "y", f"▲ {escaped(shown.times.label)}", 0.12)]
     for place, line in enumerate(shown.shares):
-        colour, share = ink[SHARES[place][0]], (0.62, 1.0)[place]
+        colour, share = ink[SHARES[place][0]], (0.62 if shown.is_log else 0.95, 1.0)[place]
         notes.append(_label(line, shown, colour, "y2", escaped(line.label), share))
     shapes: list[dict[str, Any]] = []
     if shown.goal and ends[0] <= shown.goal <= ends[1]:
