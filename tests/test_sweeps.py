@@ -3,10 +3,8 @@
 import csv
 import io
 import json
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,6 @@ from sched.ranges import axis, different
 from sched.scenario import preset
 from sched.spreadsheet import csv_text, safe
 from sched.workers import Workers
-from tests.conftest import ROOT
 
 SHORT = ("noisy-neighbour", "duration_s=12")
 Told = Callable[..., str]
@@ -181,20 +178,19 @@ def test_a_class_with_a_formula_for_a_name_is_a_text_in_the_table() -> None:
     assert "'=HYPERLINK().ttft_s.p99" in heads and not any(head.startswith("=") for head in heads)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
-def test_an_interrupted_sweep_ends_at_once_with_its_processes() -> None:
-    words = ["sweep", "noisy-neighbour", "duration_s=3000", "--vary", "rescue.kv=0:0.4:0.1", "--seeds", "9"]
-    started = subprocess.Popen(
-        [sys.executable, "-m", "sched", *words],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
-    )
-    try:
-        started.communicate(timeout=4)
-    except subprocess.TimeoutExpired:
-        started.send_signal(signal.SIGINT)
-    # Both pipes end with the last process that holds them.
-    out, said = started.communicate(timeout=60)
-    assert started.returncode == 130 and not out and said.decode().split() == ["interrupted"]
+def test_an_interrupted_sweep_ends_its_processes_whatever_they_are_doing() -> None:
+    scenario = change(preset("noisy-neighbour"), {"duration_s": "20000"})
+    before, workers = set(active_children()), Workers(2)
+
+    def interrupt(done: int, total: int) -> None:
+        if workers.are_ready:
+            raise KeyboardInterrupt
+
+    executor = workers.executor()
+    own = set(active_children()) - before
+    with pytest.raises(KeyboardInterrupt):
+        sweep(scenario, (axis("rescue.kv=0:0.4:0.1"),), ["rescue"], 9, executor=executor, progress=interrupt)
+    workers.close()
+    for one in own:
+        one.join(30)
+    assert own and not [one for one in own if one.is_alive()]
