@@ -1,6 +1,7 @@
 """Scenarios as links: a query is checked like a file, and nothing in it is replaced in silence."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl, quote
 
@@ -40,6 +41,8 @@ FOREIGN = ("utm_", "fbclid", "gclid", "mc_cid", "mc_eid")
 """Added to links by mailers and networks; they say nothing about the scenario."""
 LONGEST_LINK = 8000
 """Beyond this many characters hosts refuse a link: offer a file instead."""
+ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
+WRAPPED = re.compile(r"\??v=\d+(&|$)")
 LONGEST_QUERY = 1_000_000
 
 
@@ -72,8 +75,9 @@ def parse_link(
 
     Raises ScenarioError for whatever is unknown, given twice, out of bounds or from a newer version.
     """
-    given = _single(_pairs(query))
-    notes = [
+    pairs, notes = _unwrapped(_pairs(query))
+    given = _single(pairs)
+    notes += [
         (key, f"{key}: was added to the link on its way and says nothing about the scenario")
         for key in given
         if key.startswith(FOREIGN)
@@ -92,14 +96,27 @@ def parse_link(
             refuse(f"no such setting{suggestion(first, ['scenario', *TOP, *known_policies(), *VIEW])}", key)
         if key.startswith(("trace.file", "trace=")) or (key == "trace" and "file" in given[key]):
             refuse("a link names a trace by its digest only", key)
-    scenario = read(given)
+    try:
+        scenario = read(given)
+    except ScenarioError as error:
+        if any(ESCAPE.search(f"{key}={text}") for key, text in given.items()):
+            raise ScenarioError(f"{error}; the link seems to be encoded twice", error.path) from None
+        raise
     return scenario, view, notes + scenario.notes()
+
+
+def _unwrapped(pairs: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """The pairs, and a note if the whole link was encoded as one name: that can have only one meaning."""
+    if len(pairs) != 1 or pairs[0][1] or not WRAPPED.match(pairs[0][0]):
+        return pairs, []
+    said = "the link was encoded twice on its way; it is read as it was before"
+    return _pairs(pairs[0][0]), [("v", said)]
 
 
 def _pairs(query: str | Mapping[str, str | Sequence[str]]) -> list[tuple[str, str]]:
     if not isinstance(query, str):
         return [
-            (str(key), str(one))
+            (str(key).removeprefix("amp;"), str(one))
             for key, texts in query.items()
             for one in ([texts] if isinstance(texts, str) else texts)
         ]

@@ -1,17 +1,36 @@
 """Sharing in a real browser: pictures agree with the stage, files open again, links survive the way."""
 
-from typing import Any
+import io
+import json
+import re
+import struct
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, quote
+from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from sched import simulate
+from sched.exports import csv_zip
+from sched.external import change, link, parse_link
 from sched.figures.blocks import memory
 from sched.figures.side import side
+from sched.files import from_text
 from sched.inversion import analyse
+from sched.report import NAMES
 from sched.scenario import preset
+from tests.browsing import WAIT_MS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+SHOWN = "v=1&a=backfill&t=64.35&rescue.kv=0.2"
 
 
 def test_the_picture_puts_every_block_where_the_stage_has_it(visit: Any) -> None:
@@ -21,8 +40,192 @@ def test_the_picture_puts_every_block_where_the_stage_has_it(visit: Any) -> None
         seen = side(log, analyse(log))
         for iteration in np.linspace(3, log.iterations - 1, 7).astype(int).tolist():
             now = memory(seen, iteration, True)
-            probe = """([side, i]) => { const world = __stage.worlds[side], state = world.seek(i);
-                return [[...state.owner], [...__stage.panels[side].memory.looks(state, i)]]; }"""
-            owner, looks = first.page.evaluate(probe, [number, iteration])
-            assert owner == now.owner.tolist()
-            assert looks == now.looks.tolist()
+            probe = "([side, i]) => [...__stage.worlds[side].seek(i).owner]"
+            assert first.page.evaluate(probe, [number, iteration]) == now.owner.tolist()
+
+
+def opened(visit: Any, query: str = SHOWN, **context: Any) -> Any:
+    """A visit with the panel behind Share open."""
+    first = visit(query, reduced_motion="reduce", **context)
+    first.page.locator(".st-key-share button").first.click()
+    first.page.wait_for_selector(".st-key-take_TOML button", timeout=WAIT_MS)
+    first.idle()
+    return first
+
+
+def taken(first: Any, label: str, folder: Path) -> Path:
+    """The file behind a button of the panel."""
+    with first.page.expect_download(timeout=WAIT_MS) as coming:
+        first.page.locator(f".st-key-take_{label} button").click()
+    path = folder / str(coming.value.suggested_filename)
+    coming.value.save_as(path)
+    assert path.name.isascii()
+    return path
+
+
+def test_every_file_opens_again(visit: Any, tmp_path: Path) -> None:
+    first = opened(visit)
+    scenario = parse_link(SHOWN)[0]
+    logs = {key: simulate(scenario, key) for key in scenario.policies}
+    runs = {key: (log, analyse(log)) for key, log in logs.items()}
+
+    toml = taken(first, "TOML", tmp_path)
+    again = from_text(toml.read_text("utf-8"))
+    assert again == scenario and toml.name.startswith("noisy-neighbour-fcfs-backfill-")
+
+    csv = taken(first, "CSV", tmp_path).read_bytes()
+    assert csv == csv_zip(scenario, runs)
+    with zipfile.ZipFile(io.BytesIO(csv)) as archive:
+        for name in NAMES:
+            assert len(pd.read_csv(archive.open(f"{name}.csv"), encoding="utf-8-sig")) > 0
+
+    with zipfile.ZipFile(taken(first, "Parquet", tmp_path)) as archive:
+        for name in NAMES:
+            assert "policy" in pq.read_table(io.BytesIO(archive.read(f"{name}.parquet"))).column_names
+
+    figures = json.loads(taken(first, "JSON", tmp_path).read_text("utf-8"), parse_constant=None)
+    assert set(figures["policies"]) == set(scenario.policies)
+
+    svg = taken(first, "SVG", tmp_path)
+    root = ElementTree.parse(svg).getroot()
+    assert svg.name == "noisy-neighbour-backfill-rescue-picture.svg"
+    wide, high = (round(2 * float(root.get(one, "0"))) for one in ("width", "height"))
+    png = taken(first, "PNG", tmp_path).read_bytes()
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    size = struct.unpack(">II", png[16:24])
+    assert size[0] == wide and abs(size[1] - high) <= 2
+
+
+def heard(page: "Page") -> tuple[list[Any], list[Any]]:
+    """What a page complains of, and what it asks for."""
+    errors, asked = list[Any](), list[Any]()
+    page.on("pageerror", lambda error: errors.append(error))
+    page.on("console", lambda said: errors.append(said.text))
+    page.on("request", lambda request: asked.append(request))
+    return errors, asked
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_report_plays_offline_and_prints(
+    visit: Any, browser: "Browser", tmp_path: Path, lang: str
+) -> None:
+    first = opened(visit, SHOWN + ("" if lang == "en" else f"&lang={lang}"))
+    path = taken(first, "HTML", tmp_path)
+    assert path.stat().st_size < 600_000
+    for scheme in ("light", "dark"):
+        context = browser.new_context(
+            viewport={"width": 1300, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+        )
+        context.set_offline(True)
+        page = context.new_page()
+        errors, asked = heard(page)
+        page.goto(path.as_uri())
+        page.wait_for_function("window.__ready > 0", timeout=WAIT_MS)
+        assert page.evaluate("__stage.t") == pytest.approx(64.35)
+        page.evaluate("__stage.root.focus()")
+        page.keyboard.press("w")
+        assert page.evaluate("__stage.worst.from <= __stage.t && __stage.t <= __stage.worst.to")
+        assert page.evaluate("document.documentElement.lang") == ("en" if lang == "en" else "zh-Hans")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert not errors and all(one.url.startswith(("file:", "blob:")) for one in asked)
+        if scheme == "dark":
+            pdf = page.pdf(prefer_css_page_size=True)
+            pages = len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf))
+            assert 3 <= pages <= 7
+            page.emulate_media(media="print")
+            assert page.evaluate("document.querySelector('h1').getBoundingClientRect().top") < 60
+            assert not page.locator("#stage").is_visible() and page.locator(".picture svg").is_visible()
+        context.close()
+
+
+def test_the_copy_button_copies_the_link_and_says_so(visit: Any) -> None:
+    first = opened(visit, permissions=["clipboard-read", "clipboard-write"])
+    box = first.page.locator(".st-key-link code")
+    first.page.locator(".st-key-link button").click()
+    first.page.locator(".st-key-link output", has_text="Copied.").wait_for(timeout=WAIT_MS)
+    copied = first.js("navigator.clipboard.readText()")
+    assert copied == box.inner_text() and SHOWN.partition("&")[2].split("&")[1] in copied
+    assert first.page.locator(".st-key-link code b").count() == 2
+
+
+LINKS = {
+    "reordered": "rescue.kv=0.2&t=64.35&a=backfill&v=1",
+    "encoded": "v=1&a=backfill&t=64%2E35&rescue%2Ekv=0%2E2",
+    "of an HTML page": "v=1&amp;a=backfill&amp;t=64.35&amp;rescue.kv=0.2",
+    "from a mailer": "v=1&a=backfill&t=64.35&rescue.kv=0.2&utm_source=mail",
+}
+
+
+@pytest.mark.parametrize("how", LINKS)
+def test_a_link_survives_the_way(visit: Any, how: str) -> None:
+    first = visit(LINKS[how], reduced_motion="reduce")
+    assert first.js("[__stage.t, __stage.head.titles[1]]") == [64.35, "Rescue buffer 20\u202f%"]
+    assert first.page.get_by_test_id("stAlert").count() == (1 if how == "from a mailer" else 0)
+
+
+VIEWS = ("lab", "compare", "tradeoffs", "learn", "about", "inversions", "queue")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_link_of_a_view_opens_that_view_in_a_fresh_browser(visit: Any, view: str) -> None:
+    ready = "window.__ready > 0" if view in ("lab", "inversions", "queue") else ""
+    first = visit(f"v=1&scenario=textbook@1&view={view}", ready, reduced_motion="reduce")
+    address = dict(parse_qsl(first.page.url.partition("?")[2]))
+    assert address.get("view", "lab") == view or view in ("lab", "inversions")
+    assert "textbook" in address.get("scenario", "")
+    again = visit(first.page.url.partition("?")[2], ready, reduced_motion="reduce")
+    assert dict(parse_qsl(again.page.url.partition("?")[2])) == address
+    assert again.page.title() == first.page.title()
+
+
+def test_a_second_link_in_the_same_tab_is_opened_and_back_brings_the_first(visit: Any) -> None:
+    first = visit("v=1&rescue.kv=0.2", reduced_motion="reduce")
+    base = first.page.url.partition("?")[0]
+    first.page.goto(f"{base}?v=1&rescue.kv=0.4")
+    first.until("window.__ready > 0 && __stage.head.titles[1].includes('40')")
+    first.idle()
+    first.page.go_back()
+    first.until("window.__ready > 0 && __stage.head.titles[1].includes('20')")
+    first.page.reload()
+    first.until("window.__ready > 0 && __stage.head.titles[1].includes('20')")
+
+
+NAMES_OF_OTHERS = ("мой сосед", "吵闹的邻居", "مستأجر", "a|b, c & d = e + f", '🦊 "quoted" %41')
+
+
+@pytest.mark.parametrize("name", NAMES_OF_OTHERS)
+def test_names_in_any_script_survive_the_link_and_reach_the_tab(visit: Any, name: str) -> None:
+    scenario = change(preset("textbook"), {"title": name})
+    first = visit(link(scenario), reduced_motion="reduce")
+    assert first.page.title().startswith(f"{name}: ")
+    again = visit(first.page.url.partition("?")[2], reduced_motion="reduce")
+    assert again.page.title() == first.page.title()
+    assert parse_link(first.page.url.partition("?")[2])[0] == scenario
+
+
+def test_a_link_encoded_as_a_whole_is_opened_and_that_is_said(visit: Any) -> None:
+    first = visit(quote("v=1&rescue.kv=0.2", safe=""), reduced_motion="reduce")
+    assert first.js("__stage.head.titles[1]") == "Rescue buffer 20\u202f%"
+    assert "encoded twice" in first.page.get_by_test_id("stAlert").first.inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_prints_on_paper_without_sidebar_and_with_nothing_cut(visit: Any, scheme: str) -> None:
+    first = visit("v=1&a=backfill&t=64.35", reduced_motion="reduce", color_scheme=scheme)
+    wide = first.js("__stage.root.clientWidth")
+    pdf = first.page.pdf(prefer_css_page_size=True)
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf)) <= 5
+    first.page.set_viewport_size({"width": 718, "height": 1047})
+    first.js("document.documentElement.style.setProperty('--shown-width', wide)".replace("wide", str(wide)))
+    first.page.emulate_media(media="print")
+    for hidden in ("stSidebar", "stHeader"):
+        assert not first.page.get_by_test_id(hidden).is_visible()
+    right = "__stage.root.getBoundingClientRect().right"
+    assert first.js(right) <= 720 and first.js("__stage.root.getBoundingClientRect().top") < 700
+
+
+@pytest.mark.parametrize("view", ["compare", "tradeoffs", "learn", "about"])
+def test_the_tab_names_the_view_and_the_scenario(visit: Any, view: str) -> None:
+    first = visit(f"v=1&scenario=textbook@1&view={view}&lang=zh", "", reduced_motion="reduce")
+    first.until("document.title.endsWith('Sched Lab')")
+    assert first.page.title().count(" · ") == 2

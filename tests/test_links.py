@@ -283,3 +283,35 @@ def test_words_of_a_command_line_need_a_key_and_a_value() -> None:
 def test_every_preset_has_a_link_that_fits() -> None:
     for one in presets():
         assert len(link(preset(one.name))) < LONGEST_LINK
+
+
+def test_a_link_encoded_as_a_whole_is_read_as_it_was_meant_and_that_is_said() -> None:
+    query = link(change(DEFAULT, {"title": "a & b = c", "policies": "fcfs,rescue"}), a="rescue")
+    for wrapped in (quote(query, safe=""), {query: ""}, "%3F" + quote(query, safe="")):
+        scenario, view, notes = parse_link(wrapped)
+        assert (scenario, view) == parse_link(query)[:2]
+        assert notes[0] == ("v", "the link was encoded twice on its way; it is read as it was before")
+
+
+def test_a_value_encoded_twice_is_refused_with_the_reason() -> None:
+    with pytest.raises(ScenarioError, match=r"the link seems to be encoded twice$"):
+        parse_link("v=1&policies=fcfs%252Crescue")
+    with pytest.raises(ScenarioError, match=r"the link seems to be encoded twice$"):
+        parse_link("v=1&rescue.kv=0%252E2")
+
+
+def test_a_text_may_look_as_if_it_were_encoded() -> None:
+    odd = change(DEFAULT, {"title": "%41 a+b %7C"})
+    assert opened(link(odd)) == odd
+
+
+@pytest.mark.parametrize(
+    "query", ["policies=fcfs%2Crescue", "policies=fcfs,rescue", "policies=fcfs%2crescue"]
+)
+def test_separators_may_be_encoded_or_not(query: str) -> None:
+    assert list(opened(query).policies) == ["fcfs", "rescue"]
+
+
+def test_a_space_may_be_a_plus_or_encoded() -> None:
+    assert opened("title=a+b").title == opened("title=a%20b").title == "a b"
+    assert opened("title=a%2Bb").title == "a+b"

@@ -9,6 +9,7 @@ import streamlit as st
 from sched.page.about import about
 from sched.page.compare import compare
 from sched.page.component import complete_address, declare_language, send_code, style_sheet
+from sched.page.headline import name_tab, short
 from sched.page.lab import lab
 from sched.page.language import language_choice, tr
 from sched.page.learn import learn
@@ -22,6 +23,7 @@ fill="{mark}"/><text x="31" y="19.5" font-family="system-ui,sans-serif" font-siz
 fill="{ink}">Sched Lab</text></svg>"""
 DARK = """
 [data-testid="stPopoverButton"][kind="primary"], [data-testid="stBaseButton-primary"] { color: #0E1117; }
+@media print { html { filter: invert(1) hue-rotate(180deg); } }
 """
 
 
@@ -61,4 +63,5 @@ def _view(key: str, draw: Callable[[], None], views: Mapping[str, Any]) -> None:
         complete_address(*completed)
     declare_language()
     language_choice()
+    name_tab(f"{tr(VIEWS[key][0])} · {short(shown().scenario.title or tr('Untitled'))}")
     draw()

@@ -16,9 +16,19 @@ function dressed(name) {
   };
 }
 
+// On paper the page is what it is on the screen, made smaller: a canvas has the width that it was drawn for.
+function measure() {
+  const main = document.querySelector('[data-testid="stMainBlockContainer"]');
+  if (!main) return;
+  const style = getComputedStyle(main), wide = main.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  document.documentElement.style.setProperty("--shown-width", String(Math.max(360, Math.round(wide))));
+}
+
 export default function publish() {
   const code = (globalThis.schedLab ??= {});
   code.ready ??= new Promise((resolve) => { code.resolve = resolve; });
   code.resolve?.(Object.fromEntries(Object.keys(VIEWS).map((name) => [name, dressed(name)])));
   code.resolve = () => {};
+  if (!code.printed) addEventListener("beforeprint", measure);
+  code.printed = true;
 }
