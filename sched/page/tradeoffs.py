@@ -17,6 +17,7 @@ from sched.page.titles import plain, scenario_line, title
 from sched.page.tradeoff_charts import Drawn, drawn
 from sched.page.tradeoff_choices import choices
 from sched.page.tradeoff_view import CHARTS, View, points_of, view_of
+from sched.page.trust import trust_note
 from sched.scenario import Scenario, known_policies
 from sched.spreadsheet import csv_text
 from sched.words import joined
@@ -90,7 +91,10 @@ def _chart(view: View) -> None:
     shown_chart = drawn(view, found)
     with st.container(key="tradeoff_verdict"):
         st.markdown(shown_chart.verdict)
-    st.caption(joined((_trust(view, found), shown_chart.reason), say()))
+    st.caption(joined((_basis(view, found), shown_chart.reason), say()))
+    point = found.points[shown_chart.recommended or shown_chart.places[0]]
+    told = {title(point.scenario, view.policy): point.runs[view.policy]}
+    trust_note(view.scenario, view.wanted.class_name, told, found.seeds, key="tradeoff_trust")
     st.plotly_chart(
         shown_chart.figure,
         key=f"tradeoff_{view.chart}",
@@ -116,7 +120,7 @@ def _chart(view: View) -> None:
         )
 
 
-def _trust(view: View, found: Sweep) -> str:
+def _basis(view: View, found: Sweep) -> str:
     """What the chart rests on."""
     seeds = tr_count(view.seeds, "seed {first}", "{n} seeds from {first}", first=f"{found.seeds[0]}")
     values = {
