@@ -4,6 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 from sched.fields import number_text, sentence
+from sched.language import ENGLISH, Language
 from sched.laws import MOST_TOKENS, Clipped, ConstantLength, Dump, Length, UniformLength
 from sched.parts import LONGEST_S
 from sched.sentences import quoted
@@ -155,68 +156,71 @@ def _too_long(budget: int, what: str) -> str:
     )
 
 
-def notes(scenario: "Scenario") -> list[tuple[str, str]]:
+def notes(scenario: "Scenario", say: Language = ENGLISH) -> list[tuple[str, str]]:
     """Warnings: (path, sentence)."""
     found: list[tuple[str, str]] = []
     engine = scenario.engine
     if not (scenario.requests or scenario.traffic or scenario.trace):
-        found.append(("requests", "there are no requests: give [[requests]], [[traffic]] or a [trace]"))
+        text = say("there are no requests: give [[requests]], [[traffic]] or a [trace]")
+        found.append(("requests", text))
     if engine.max_num_batched_tokens <= engine.max_num_seqs:
         found.append(
             (
                 "engine.max_num_batched_tokens",
-                f"engine.max_num_batched_tokens = {engine.max_num_batched_tokens} tokens is not above the "
-                f"{engine.max_num_seqs} seats: a full batch of decodes leaves no budget for prompts",
+                say(
+                    "engine.max_num_batched_tokens = {tokens} tokens is not above the {seats} seats: a full "
+                    "batch of decodes leaves no budget for prompts",
+                    tokens=engine.max_num_batched_tokens,
+                    seats=engine.max_num_seqs,
+                ),
             )
         )
     if engine.long_prefill_adaptive and not engine.long_prefill_token_threshold:
         found.append(
             (
                 "engine.long_prefill_adaptive",
-                "engine.long_prefill_adaptive has no effect while engine.long_prefill_token_threshold is 0",
+                say(
+                    "engine.long_prefill_adaptive has no effect while "
+                    "engine.long_prefill_token_threshold is 0"
+                ),
             )
         )
     if engine.long_prefill_token_threshold and not engine.enable_chunked_prefill:
-        found += _uncut(scenario)
-    found += _unused(scenario) + _mixes(scenario)
+        found += _uncut(scenario, say)
+    found += _unused(scenario, say) + _mixes(scenario, say)
     return found
 
 
-def _uncut(scenario: "Scenario") -> list[tuple[str, str]]:
+def _uncut(scenario: "Scenario", say: Language) -> list[tuple[str, str]]:
     """The longest chunk cuts prompts in company only: alone, one above the budget waits for ever."""
     engine, most = scenario.engine, [one.prompt for one in scenario.requests]
     most += [longest(one.prompt) or MOST_TOKENS for one in scenario.traffic]
     if max(most, default=0) <= engine.max_num_batched_tokens:
         return []
-    text = (
-        f"engine.max_num_batched_tokens = {engine.max_num_batched_tokens} tokens: a longer prompt is cut by "
+    text = say(
+        "engine.max_num_batched_tokens = {tokens} tokens: a longer prompt is cut by "
         "engine.long_prefill_token_threshold only while other requests are there; alone it can never be "
-        "scheduled while engine.enable_chunked_prefill = false"
+        "scheduled while engine.enable_chunked_prefill = false",
+        tokens=engine.max_num_batched_tokens,
     )
     return [("engine.enable_chunked_prefill", text)]
 
 
-def _unused(scenario: "Scenario") -> list[tuple[str, str]]:
-    found = without_effect(scenario)
+def _unused(scenario: "Scenario", say: Language) -> list[tuple[str, str]]:
+    found = without_effect(scenario, say)
     if scenario.trace:
         return found
     classes = set(scenario.class_names())
-    found += [
-        (f"classes.{quoted(name)}", f"classes.{quoted(name)}: no request belongs to this class")
-        for name in scenario.classes
-        if name not in classes
-    ]
+    paths = [f"classes.{quoted(name)}" for name in scenario.classes if name not in classes]
+    found += [(path, say("{path}: no request belongs to this class", path=path)) for path in paths]
     owners = {request.tenant for request in scenario.requests}
     owners |= {tenant for one in scenario.traffic for tenant in one.shares()}
-    found += [
-        (f"tenants.{quoted(name)}", f"tenants.{quoted(name)}: no request belongs to this tenant")
-        for name in scenario.tenants
-        if name not in owners
-    ]
+    paths = [f"tenants.{quoted(name)}" for name in scenario.tenants if name not in owners]
+    found += [(path, say("{path}: no request belongs to this tenant", path=path)) for path in paths]
     return found
 
 
-def _mixes(scenario: "Scenario") -> list[tuple[str, str]]:
+def _mixes(scenario: "Scenario", say: Language) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for one in scenario.traffic:
         total = sum(one.tenants.values())
@@ -224,14 +228,20 @@ def _mixes(scenario: "Scenario") -> list[tuple[str, str]]:
         if one.tenants and not is_whole:
             scaled = ", ".join(f"{name} {share:.3g}" for name, share in one.shares().items())
             path = f"traffic.{quoted(one.name)}.tenants"
-            found.append((path, f"{path}: the shares sum to {total:.6g} and are scaled to {scaled}"))
+            text = say(
+                "{path}: the shares sum to {total} and are scaled to {scaled}",
+                path=path,
+                total=f"{total:.6g}",
+                scaled=scaled,
+            )
+            found.append((path, text))
         if isinstance(one.arrivals, Dump) and one.rate_per_s > one.arrivals.within_per_s:
             path = f"traffic.{quoted(one.name)}.arrivals.within_per_s"
-            found.append(
-                (
-                    path,
-                    f"{path} = {one.arrivals.within_per_s:g} requests/s is below rate_per_s = "
-                    f"{one.rate_per_s:g}: the dumps run into each other",
-                )
+            text = say(
+                "{path} = {within} requests/s is below rate_per_s = {rate}: the dumps run into each other",
+                path=path,
+                within=f"{one.arrivals.within_per_s:g}",
+                rate=f"{one.rate_per_s:g}",
             )
+            found.append((path, text))
     return found

@@ -9,6 +9,7 @@ from sched.changes import TOP, assignments, change, changes, read
 from sched.fields import ScenarioError, refuse, suggestion
 from sched.files import from_text, load, migrated, to_json, to_toml
 from sched.knobs import Knob, field, reference
+from sched.language import ENGLISH, Language
 from sched.registry import known_policies
 from sched.scenario import SCHEMA, Scenario
 
@@ -69,16 +70,16 @@ def link(scenario: Scenario, **view: str | float | None) -> str:
 
 
 def parse_link(
-    query: str | Mapping[str, str | Sequence[str]],
+    query: str | Mapping[str, str | Sequence[str]], say: Language = ENGLISH
 ) -> tuple[Scenario, dict[str, str], list[tuple[str, str]]]:
     """The scenario, the view (names of VIEW) and notes (path, sentence) of a link's query, in any order.
 
     Raises ScenarioError for whatever is unknown, given twice, out of bounds or from a newer version.
     """
-    pairs, notes = _unwrapped(_pairs(query))
+    pairs, notes = _unwrapped(_pairs(query), say)
     given = _single(pairs)
     notes += [
-        (key, f"{key}: was added to the link on its way and says nothing about the scenario")
+        (key, say("{key}: was added to the link on its way and says nothing about the scenario", key=key))
         for key in given
         if key.startswith(FOREIGN)
     ]
@@ -102,14 +103,16 @@ def parse_link(
         if any(ESCAPE.search(f"{key}={text}") for key, text in given.items()):
             raise ScenarioError(f"{error}; the link seems to be encoded twice", error.path) from None
         raise
-    return scenario, view, notes + scenario.notes()
+    return scenario, view, notes + scenario.notes(say)
 
 
-def _unwrapped(pairs: list[tuple[str, str]]) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+def _unwrapped(
+    pairs: list[tuple[str, str]], say: Language
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """The pairs, and a note if the whole link was encoded as one name: that can have only one meaning."""
     if len(pairs) != 1 or pairs[0][1] or not WRAPPED.match(pairs[0][0]):
         return pairs, []
-    said = "the link was encoded twice on its way; it is read as it was before"
+    said = say("the link was encoded twice on its way; it is read as it was before")
     return _pairs(pairs[0][0]), [("v", said)]
 
 

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, ValidationError, model_val
 
 from sched.checks import MOST_REQUESTS, check, notes
 from sched.fields import Named, Part, Real, ScenarioError, Table, Text, Whole, knob, problem, sentence
+from sched.language import ENGLISH, Language
 from sched.laws import Arrivals, Length
 from sched.parts import LONGEST_S, Affine, ClassPromise, Engine, Slo, Tenant
 from sched.registry import (
@@ -146,9 +147,9 @@ class Scenario(Part):
         check(self)
         return self
 
-    def notes(self) -> list[tuple[str, str]]:
+    def notes(self, say: Language = ENGLISH) -> list[tuple[str, str]]:
         """Warnings: (path, sentence) for whatever is allowed but probably not meant."""
-        return notes(self)
+        return notes(self, say)
 
     def class_names(self) -> tuple[str, ...]:
         """Names of the classes in order of first mention; those of a trace are known once it is read."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from babel.messages.pofile import read_po
 
-from sched import chronicle, rules, story, verdict, words
+from sched import chronicle, rules, settings_checks, story, verdict, words
 from sched.external import reference
 from sched.language import ENGLISH, FOLDER, language
 from sched.moments import CAUSE_NAMES, RESOURCE_NAMES
@@ -20,7 +20,7 @@ from sched.scenario import known_policies
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = sorted((FOLDER / "zh").glob("*.po"))
-NAME, WORD, CHINESE = re.compile(r"\{(\w*)\}"), re.compile(r"[A-Za-z]+"), re.compile(r"[\u4e00-\u9fff]")
+NAME, WORD, CHINESE = re.compile(r"\{(\w*)\}"), re.compile(r"[A-Za-z_]+"), re.compile(r"[\u4e00-\u9fff]")
 ENGLISH_WORDS = set("the of and is are was to in for with by at from that which it they has have not".split())
 WIDE = re.compile(r"[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff05]")
 """Digits, letters and the per cent sign of full width, which look like mistakes beside ours."""
@@ -53,6 +53,7 @@ def constants() -> Iterator[str]:
     yield from (template for pair in verdict.NOT_SERVED.values() for template in pair)
     yield from (*story.WORDS.values(), *story.OTHERS.values(), *(f"{{n}} {unit}s" for unit in story.UNITS))
     yield from (*chronicle.ENDS.values(), *CAUSE_NAMES.values(), *RESOURCE_NAMES)
+    yield from settings_checks.UNUSED.values()
     yield from ("shot noise", "arrivals", "largest request")
     for row in rows_on_file():
         yield from (row["setting"], row["published"], row["ran"], row["why"].rpartition(NOT_ALLOWED)[2])

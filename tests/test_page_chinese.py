@@ -66,6 +66,7 @@ def shown(block: Any) -> Iterator[str]:
         {},
         {"expert": "1", "view": "queue"},
         {"view": "request", "focus": "docs-6"},
+        {"rescue.lend": "false", "rescue.lend_share": "0.5", "utm_source": "mail"},
         {"t": "500", "focus": "nobody", "rescue.kv": "0.08"},
         {"scenario": "textbook@1", "expert": "1"},
         {"scenario": "tenant-burst@1", "view": "request"},

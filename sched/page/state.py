@@ -13,7 +13,7 @@ import streamlit as st
 from sched.cost import machine
 from sched.external import change, link, parse_link
 from sched.fields import ScenarioError
-from sched.language import NAMES
+from sched.language import NAMES, language
 from sched.page.frame import ends, short, window_of
 from sched.scenario import Scenario, preset
 
@@ -110,7 +110,8 @@ def shown_by(query: Mapping[str, list[str]], page: str = PAGES[0]) -> tuple[Show
 
     Raises ScenarioError when it is not understood.
     """
-    scenario, view, notes = parse_link(query)
+    asked = next((one for one in query.get("lang", ()) if one in NAMES), "en")
+    scenario, view, notes = parse_link(query, language(asked))
     machine(scenario)
     if float(view.get("t", 0)) < 0:
         raise ScenarioError(f"t = {view['t']} s: must be at least 0", "t")
@@ -171,8 +172,7 @@ def arrive(page: str = PAGES[0]) -> None:
         state["fault"] = sentence(error)
         if "shown" not in state:
             scenario = preset("noisy-neighbour")
-            asked = st.query_params.get("lang", "en")
-            lang = asked if asked in NAMES else "en"
+            lang = next((one for one in query.get("lang", ()) if one in NAMES), "en")
             state["shown"] = Shown(scenario, *default_pair(scenario), page=page, lang=lang)
     if first_visit and (st.context.locale or "").partition("-")[0] in NAMES:
         state["shown"] = replace(shown(), lang=(st.context.locale or "").partition("-")[0])
