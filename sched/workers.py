@@ -129,8 +129,13 @@ class Workers:
         if self._processes == 1:
             return None
         is_worth_it = requests >= (TINY if self.are_ready else SMALL)
-        if is_worth_it or warm:
+        if not is_worth_it and not warm:
+            return None
+        try:
             pool = self.executor()
+        except (OSError, ImportError, NotImplementedError):
+            self._processes = 1  # a closed box without semaphores or a place for sockets: all is done here
+            return None
         return pool if is_worth_it else None
 
     def close(self) -> None:

@@ -250,6 +250,24 @@ def test_processes_end_with_a_server_that_is_killed(tmp_path: Path) -> None:
     assert found.returncode == -signal.SIGKILL and int(found.stdout) > 0
 
 
+CLOSED = """
+import resource
+from sched.workers import Workers
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+workers = Workers(2)
+print(workers.executor_for(10**9), workers.executor_for(10**9))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+def test_where_no_process_can_be_made_all_is_done_here() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", CLOSED], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert found.stdout == "None None\n"
+
+
 def test_little_work_starts_no_processes() -> None:
     workers = Workers(2)
     assert workers.executor_for(100) is None and not workers.are_ready
