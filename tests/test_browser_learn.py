@@ -41,7 +41,7 @@ def test_a_lesson_is_walked_through_by_keyboard(visit: Any) -> None:
     first.page.keyboard.press("Enter")
     first.until("window.__stage?.playing")
     rests(first, facts.at_s + PLAYED_S)
-    assert first.page.get_by_role("alert").filter(has_text="You were right").count() == 1
+    assert first.page.get_by_role("status").filter(has_text="You were right").count() == 1
     assert first.js("!!document.activeElement.closest('.st-key-commit-bounded')"), "the focus stays"
     assert first.js("[...document.querySelectorAll('.st-key-question input')].every((one) => one.disabled)")
     first.page.keyboard.press("Enter")  # plays again
@@ -81,8 +81,5 @@ def test_a_lesson_fits_a_phone(visit: Any) -> None:
     first = visit(lesson("lock"), ASKED, size=(390, 844), has_touch=True)
     first.until("document.querySelectorAll('.st-key-lesson button').length > 1")
     assert first.js("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
-    heights = first.js(
-        "[...document.querySelectorAll('[data-testid=stRadioOption]')]"
-        ".map((one) => one.getBoundingClientRect().height)"
-    )
-    assert min(heights) >= 44
+    options = "[...document.querySelectorAll('[data-testid=stRadioOption]')]"
+    assert first.js(f"Math.min(...{options}.map((one) => one.getBoundingClientRect().height))") >= 44
