@@ -11,16 +11,16 @@ Object.assign(Stage.prototype, {
     this.playButton.title = on ? tr("Pause") : tr("Play");
     this.playButton.setAttribute("aria-label", this.playButton.title);
     this.captionBox.setAttribute("aria-live", on ? "off" : "polite");
-    cancelAnimationFrame(this.frame);
+    cancelAnimationFrame(this.ticking);
     this.before = null;
-    if (on) this.frame = requestAnimationFrame((now) => this.tick(now));
+    if (on) this.ticking = requestAnimationFrame((now) => this.tick(now));
     else { this.show(true); if (!this.silent) this.tell(); this.silent = false; }
   },
 
   tick(now) {
     if (!this.playing) return;
     const passed = this.before === null ? 0 : Math.min(100, now - this.before) / 1000;
-    if (still() && this.before !== null && now - this.before < 250) { this.frame = requestAnimationFrame((next) => this.tick(next)); return; }
+    if (still() && this.before !== null && now - this.before < 250) { this.ticking = requestAnimationFrame((next) => this.tick(next)); return; }
     this.before = now;
     this.t += (still() ? 0.25 : passed) * this.speed;
     const stop = this.stopAt ?? this.end;
@@ -29,10 +29,10 @@ Object.assign(Stage.prototype, {
     this.show(false, now);
     this.frames++;
     this.cost += performance.now() - began;
-    this.frame = requestAnimationFrame((next) => this.tick(next));
+    this.ticking = requestAnimationFrame((next) => this.tick(next));
   },
 
-  stop() { this.playing = false; cancelAnimationFrame(this.frame); cancelAnimationFrame(this.glide); this.observer.disconnect(); this.unlisten?.(); },
+  stop() { this.playing = false; cancelAnimationFrame(this.ticking); cancelAnimationFrame(this.glide); this.observer.disconnect(); this.unlisten?.(); },
 
   // The server learns where the playhead rests, so that the link says it, and the frame once somebody has set it. The
   // playhead rests on a tenth of a millisecond, rounded up: rounded down it could stand in the iteration before.
