@@ -72,7 +72,7 @@ def distributions(
     lines = [Line(name, *curve(values)) for name, values in samples.items()]
     ends = [float(x) for line in lines if len(line.x) for x in (line.x[0], line.x[-1])]
     low, high = (
-        min([*ends, goal_s or 1.0], default=0.1) / 1.25,
+        min([*ends, goal_s or 1.0], default=0.1) / 1.6,
         max([*ends, goal_s or 0.1], default=1.0) * 1.25,
     )
     hover = say("{share} within {time}", share="%{y:.1%}", time="%{x:.3~g} s")
