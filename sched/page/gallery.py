@@ -98,7 +98,7 @@ def _cards() -> None:
 def gallery() -> None:
     """The button that opens the cards."""
     if st.button(
-        tr("See them all"),
+        tr("All scenarios, with pictures"),
         key="gallery_open",
         icon=":material/grid_view:",
         help=tr("The ready scenarios with a picture of each and what it teaches."),

@@ -125,7 +125,12 @@ def _link(now: Shown) -> str:
         words.caption(tr("Pause the replay somewhere, and the link opens at that moment."))
     words.toggle(tr("Start playing when opened"), key="link_plays")
     if len(link) <= LONGEST_PICTURE:
-        picture.image(_code(link), width=132, caption=tr("For the classroom"))
+        picture.image(
+            _code(link),
+            width=132,
+            caption=tr("For the classroom"),
+            alt=tr("The link as a QR code"),
+        )
     return link
 
 

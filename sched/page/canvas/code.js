@@ -24,7 +24,9 @@ function measure() {
   document.documentElement.style.setProperty("--shown-width", String(Math.max(360, Math.round(wide))));
 }
 
-export default function publish() {
+// Called again when the theme changes: what the theme of the framework has no word for is said by the style sheet.
+export default function publish({ parentElement }) {
+  document.documentElement.dataset.schedLook = lookOf(parentElement.host ?? parentElement).dark ? "dark" : "light";
   const code = (globalThis.schedLab ??= {});
   code.ready ??= new Promise((resolve) => { code.resolve = resolve; });
   code.resolve?.(Object.fromEntries(Object.keys(VIEWS).map((name) => [name, dressed(name)])));
