@@ -5,7 +5,7 @@ at or after the world's next event, and what happened meanwhile comes before the
 """
 
 import gc
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -27,14 +27,22 @@ from sched.scenario import Scenario, known_policies
 from sched.server import Server
 from sched.workload import RequestList, requests
 
+TURNS = 256
+"""Between two looks of somebody who watches a run: some hundredths of a second."""
+
 
 def simulate(
-    scenario: Scenario, policy: str, request_list: RequestList | None = None, longest_jump: int = AFTER_ALL
+    scenario: Scenario,
+    policy: str,
+    request_list: RequestList | None = None,
+    longest_jump: int = AFTER_ALL,
+    watch: Callable[[], object] | None = None,
 ) -> Log:
     """Run one policy over the scenario's requests (or over these) and return what happened.
 
     The same scenario gives the same log, bit for bit. `policy` is a key of POLICIES; its settings are the
-    scenario's, or the defaults where the scenario does not list it.
+    scenario's, or the defaults where the scenario does not list it. `watch` is called now and then: what
+    it raises ends the run.
     """
     listed = requests(scenario) if request_list is None else request_list
     resolved, cost, options = machine(scenario), iteration_cost(scenario), settings_of(scenario, policy)
@@ -45,7 +53,7 @@ def simulate(
     if scenario.drain_s is not None:
         horizon_ps = int((Fraction(repr(scenario.duration_s)) + Fraction(repr(scenario.drain_s))) * PS_PER_S)
     if not rules.is_replicated:
-        return run(listed, resolved, cost, rules, horizon_ps, longest_jump)
+        return run(listed, resolved, cost, rules, horizon_ps, longest_jump, watch)
     engines = [POLICIES[policy](options, replace(scene, machine=one)) for one in rules.machines()]
     if rules.spills:
         route = routes(listed, cost, engines, horizon_ps)
@@ -53,7 +61,7 @@ def simulate(
         route = np.array([rules.home(level) for level in listed.priority.tolist()], dtype=np.int64)
     rows = [np.flatnonzero(route == number) for number in range(len(engines))]
     logs = [
-        run(chosen(listed, own), one.scene.machine, cost, one, horizon_ps, longest_jump)
+        run(chosen(listed, own), one.scene.machine, cost, one, horizon_ps, longest_jump, watch)
         for one, own in zip(engines, rows, strict=True)
     ]
     return joined(listed, resolved, logs, rows)
@@ -108,13 +116,16 @@ def run(
     policy: Policy,
     horizon_ps: int = NEVER,
     longest_jump: int = AFTER_ALL,
+    watch: Callable[[], object] | None = None,
 ) -> Log:
     """Run a policy over a request list on a machine. Times in picoseconds; NEVER: until all have ended.
 
     `longest_jump` bounds the iterations taken at once; whatever it is, the same happens.
     """
     recorder = Recorder(listed)
-    server = Server(listed, resolved, cost, policy, recorder, horizon_ps, longest_jump)
+    server = (Server if watch is None else watched(watch))(
+        listed, resolved, cost, policy, recorder, horizon_ps, longest_jump
+    )
     collecting = gc.isenabled()
     # Nothing here makes reference cycles; the collector would only walk the live requests again and again.
     gc.disable()
@@ -129,6 +140,28 @@ def run(
         if collecting:
             gc.enable()
     return recorder.finish(server.batch, server.stop_reason, horizon_ps, server.jumps)
+
+
+def watched(watch: Callable[[], object]) -> type[Server]:
+    """An engine that calls `watch` before every so many jumps and iterations; else it does the same."""
+    turns = 0
+
+    class Watched(Server):
+        def _take_turn(self) -> None:
+            nonlocal turns
+            turns += 1
+            if turns % TURNS == 0:
+                watch()
+
+        def _step(self) -> None:
+            self._take_turn()
+            super()._step()
+
+        def _jump(self, until_ps: float) -> None:
+            self._take_turn()
+            super()._jump(until_ps)
+
+    return Watched
 
 
 def _give_up(

@@ -72,9 +72,14 @@ def requested(scenario: Scenario) -> RequestList:
     return _requested(link(bare), bare)
 
 
+def pause() -> None:
+    """Let a change interrupt this run of the page: whoever asks for the session's state gives way to one."""
+    "shown" in st.session_state  # noqa: B015
+
+
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _result(form: str, key: str, _scenario: Scenario) -> Result:
-    log = simulate(_scenario, key, requested(_scenario))
+    log = simulate(_scenario, key, requested(_scenario), watch=pause)
     inversion = analyse(log)
     return Result(
         log, inversion, summary(log, _scenario, inversion, with_blame=False), pack_run(log, inversion)

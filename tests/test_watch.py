@@ -1,0 +1,40 @@
+"""A run can be watched: it stays the same, and what the watcher raises ends it."""
+
+import numpy as np
+import pytest
+
+from sched import simulate
+from sched.engine import TURNS
+from sched.external import change
+from sched.scenario import preset
+
+
+class Enough(Exception):
+    pass
+
+
+@pytest.mark.parametrize("policy", ["backfill", "rescue", "isolated", "vtc"])
+def test_a_watched_run_is_the_same_run(policy: str) -> None:
+    scenario = preset("noisy-neighbour")
+    looks: list[int] = []
+    seen = simulate(scenario, policy, watch=lambda: looks.append(1))
+    alone = simulate(scenario, policy)
+    assert looks and np.array_equal(seen.first_token_ps, alone.first_token_ps)
+    assert np.array_equal(seen.ended_ps, alone.ended_ps) and seen.end_ps == alone.end_ps
+
+
+def test_what_the_watcher_raises_ends_the_run_soon() -> None:
+    scenario = change(preset("noisy-neighbour"), {"duration_s": "900"})
+    looks: list[int] = []
+    simulate(scenario, "fcfs", watch=lambda: looks.append(1))
+    assert len(looks) > 20 and TURNS > 1
+    seen: list[int] = []
+
+    def stop() -> None:
+        seen.append(1)
+        if len(seen) == 3:
+            raise Enough
+
+    with pytest.raises(Enough):
+        simulate(scenario, "fcfs", watch=stop)
+    assert len(seen) == 3
