@@ -10,7 +10,13 @@ from sched.scenario import preset
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
-EXCUSED: dict[tuple[str, str], str] = {}
+EXCUSED = {
+    (
+        "scrollable-region-focusable",
+        'class="katex-display"',
+    ): "A formula wider than a phone scrolls under the "
+    "finger. The framework draws it, so it has no place in the tab order; the sentence beside says the same.",
+}
 """What the framework makes and we cannot mend: rule and a part of the element's markup, with the reason."""
 VIEWS = {
     "lab": ("v=1&t=64", "window.__ready > 0"),
@@ -74,7 +80,7 @@ def test_what_opens_above_the_page_keeps_the_rules(visit: Any, scheme: str) -> N
     page.wait_for_timeout(300)
     assert not violations(page)
     page.keyboard.press("Escape")
-    page.locator(".st-key-gallery_open button").click()
+    page.locator(".st-key-gallery_open button").first.click()
     page.locator(".gallery-root li").nth(5).wait_for()
     page.wait_for_timeout(400)
     assert not violations(page)
