@@ -56,9 +56,9 @@ def _view(key: str, draw: Callable[[], None], views: Mapping[str, Any]) -> None:
     if (wanted := shown().page) != key:
         st.switch_page(views[wanted], query_params=leave())
     write_address()
-    if completed := st.session_state.get("completed"):
-        complete_address(*completed)
     declare_language()
     language_choice()
     name_tab(f"{tr(VIEWS[key][0])} · {short(shown().scenario.title or tr('Untitled'))}")
     draw()
+    if completed := st.session_state.get("completed"):
+        complete_address(*completed)

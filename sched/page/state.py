@@ -151,8 +151,8 @@ def arrive(page: str = PAGES[0]) -> None:
     A run that a widget started is no such arrival: its message may carry an older address than ours. Nor is
     one that the bar of views started, whose address says nothing: the same scenario is shown in that view.
     """
-    state = st.session_state
-    query = query_now()
+    state, query = st.session_state, query_now()
+    state["bare"] = False
     before, state["page"] = state.get("page"), page
     if "shown" in state and before not in (None, page) and (not query or query == state.get("query")):
         state["shown"] = replace(shown(), page=page, play=False)
@@ -176,6 +176,8 @@ def arrive(page: str = PAGES[0]) -> None:
             state["shown"] = Shown(scenario, *default_pair(scenario), page=page, lang=lang)
     if first_visit and (st.context.locale or "").partition("-")[0] in NAMES:
         state["shown"] = replace(shown(), lang=(st.context.locale or "").partition("-")[0])
+    # A link that says it in other words is completed where it stands: Back must not come to it again.
+    state["bare"] = bool(query)
     start(state["shown"], play=first_visit or shown().play)
 
 
@@ -193,9 +195,8 @@ def write_address() -> None:
     if state["fault"] or (not state["query"] and not state.get("changed")):
         return
     query = _as_query(shown)
-    if state.pop("bare", False):
-        number, _ = state.get("completed", (0, ""))
-        state["completed"] = (number + 1, query_of(shown))
+    if state["bare"] and query != query_now():
+        state["completed"] = (state.get("completed", (0, ""))[0] + 1, query_of(shown))
     elif query != query_now():
         st.query_params.from_dict(query)
     state["query"] = query
