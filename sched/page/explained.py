@@ -9,9 +9,11 @@ from sched.engine import simulate
 from sched.explain import explain
 from sched.external import link
 from sched.language import language
+from sched.log import Log
 from sched.page.language import say
-from sched.page.results import Result, alone
+from sched.page.results import Result, alone, pause
 from sched.scenario import Scenario
+from sched.workload import RequestList
 
 FEW_ROWS = 10
 """So many culprits are listed by name; the rest are one row."""
@@ -19,11 +21,16 @@ CAUSES = ("quantum_s", "legitimate_s", "reserved_s", "kv_s", "tokens_s", "seats_
 """The parts of a wait, in the order in which a bar shows them."""
 
 
+def _again(scenario: Scenario, key: str, listed: RequestList) -> Log:
+    """The requests played again; a change on the page ends it."""
+    return simulate(scenario, key, listed, watch=pause)
+
+
 @st.cache_resource(max_entries=128, show_spinner=False)
 def _explained(
     form: str, key: str, request: str, lang: str, _scenario: Scenario, _run: Result
 ) -> dict[str, Any]:
-    return explain(_run.log, _run.inversion, request, _scenario, simulate, language(lang))
+    return explain(_run.log, _run.inversion, request, _scenario, _again, language(lang))
 
 
 def explained(scenario: Scenario, key: str, request: str, run: Result) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The story of one request: its life, where its wait went, who held what, what would have helped."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from sched.page.component import component
 from sched.page.controls import roles, roles_recorded
 from sched.page.explained import by_wait, culprits, explained, longest_wait, parts_of_wait
 from sched.page.language import say, tr, tr_count
-from sched.page.results import Incident, Result
+from sched.page.results import LARGE, Incident, Result
 from sched.page.state import Shown, show, shown
 from sched.page.titles import title
 from sched.page.told import noted
@@ -96,7 +97,8 @@ def request_tab(now: Shown, runs: Mapping[str, Result], found: Mapping[str, tupl
         st.info(tr("Nobody waited in this run: choose a request, or click one."), icon=":material/inbox:")
         return
     keys = list(dict.fromkeys((now.a, now.b)))
-    sides = [_side(now, runs, key, name, side) for key, side in zip(keys, "AB", strict=False)]
+    with st.spinner(tr("Playing the requests again")) if len(ids) > LARGE else nullcontext():
+        sides = [_side(now, runs, key, name, side) for key, side in zip(keys, "AB", strict=False)]
     component("story")(data=_data(name, sides), key="story")
     noted(replace(now, focus=name), runs, found)
 
