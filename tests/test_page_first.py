@@ -72,3 +72,11 @@ def test_the_first_minute_is_there_in_every_language(code: str) -> None:
     for one, row in zip(english.values(), data["rows"], strict=True):
         assert row["title"] == say(one["title"]) != one["title"]
         assert row["story"] != one["story"] and row["teaches"] == say(one["teaches"]) != one["teaches"]
+
+
+def test_where_there_is_nothing_to_see_the_ready_scenarios_are_offered() -> None:
+    page = opened(v="1", scenario="blank")
+    assert page.info and not page.exception
+    page.button(key="gallery_instead").click().run()
+    assert len(component(page, "gallery")["rows"]) == len(presets()) and not page.exception
+    assert "gallery_instead" not in [one.key for one in opened(v="1").button]

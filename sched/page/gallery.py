@@ -95,13 +95,13 @@ def _cards() -> None:
         st.rerun()
 
 
-def gallery() -> None:
-    """The button that opens the cards."""
+def gallery(key: str = "gallery_open") -> None:
+    """The button that opens the cards; another one, under its own key, where there is nothing else to see."""
     if st.button(
         tr("All scenarios, with pictures"),
-        key="gallery_open",
+        key=key,
         icon=":material/grid_view:",
         help=tr("The ready scenarios with a picture of each and what it teaches."),
-        width="stretch",
+        width="stretch" if key == "gallery_open" else "content",
     ):
         st.dialog(tr("Ready scenarios"), width="large")(_cards)()

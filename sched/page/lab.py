@@ -10,6 +10,7 @@ from sched.figures.payload import end_ps
 from sched.figures.queue import queue_figure
 from sched.model import PS_PER_S
 from sched.page.cards import cards, choose
+from sched.page.gallery import gallery
 from sched.page.headline import headline, name_tab
 from sched.page.incidents import incidents
 from sched.page.language import say, tr
@@ -45,11 +46,13 @@ def lab() -> None:
         runs = results(now.scenario)
     except ScenarioError as error:
         st.error(plain(sentence(error)), icon=":material/error:")
+        gallery("gallery_instead")
         return
     first = next(iter(runs.values()))
     name = urgent_class(first.summary, now.scenario)
     if name is None:
         st.info(tr("This scenario has no requests: add traffic or requests to it."), icon=":material/inbox:")
+        gallery("gallery_instead")
         return
     now = placed(now, runs)
     found = {key: incidents_of(now.scenario, key) for key in dict.fromkeys((now.a, now.b))}

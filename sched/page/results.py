@@ -80,7 +80,9 @@ def pause() -> None:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _result(form: str, key: str, _scenario: Scenario) -> Result:
     log = simulate(_scenario, key, requested(_scenario), watch=pause)
+    pause()
     inversion = analyse(log)
+    pause()
     return Result(
         log, inversion, summary(log, _scenario, inversion, with_blame=False), pack_run(log, inversion)
     )
