@@ -176,8 +176,7 @@ def arrive(page: str = PAGES[0]) -> None:
             state["shown"] = Shown(scenario, *default_pair(scenario), page=page, lang=lang)
     if first_visit and (st.context.locale or "").partition("-")[0] in NAMES:
         state["shown"] = replace(shown(), lang=(st.context.locale or "").partition("-")[0])
-    # A link that says it in other words is completed where it stands: Back must not come to it again.
-    state["bare"] = bool(query)
+    state["bare"] = bool(query)  # completed where it stands: Back must not come to the same link again
     start(state["shown"], play=first_visit or shown().play)
 
 
