@@ -76,7 +76,7 @@ def live(row: dict[str, Any], say: Language = ENGLISH) -> str:
     """What a live engine said of a preset."""
     found = row["live"]
     if found is None:
-        return say("It was never held against a live engine.")
+        return say("It was not held against a live engine.")
     known = {"error": figure(found["percent"]), "worst": figure(found["worst_percent"])}
     if found["of"] == "requests":
         return say.count(

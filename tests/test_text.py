@@ -1,6 +1,7 @@
 """The long texts: each in every language, and one glossary with the same terms in all of them."""
 
 import ast
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -81,3 +82,16 @@ def test_every_pattern_of_values_fits_a_value_that_there_is() -> None:
     assert not unused
     assert term_of("engine.max_num_seqs") == "seat" and term_of("title") is None
     assert term_of("traffic.chat.slo.ttft_s") == "TTFT" and term_of("rescue_cap.kv") == "rescue buffer"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_keys_of_the_stage_are_all_told(lang: str) -> None:
+    shown = set(re.findall(r"^\| (`.*?) \|", text("reading", lang), re.MULTILINE))
+    told = {key for cell in shown for key in re.findall("`(.+?)`", cell)}
+    script = (FOLDER.parent / "page" / "canvas" / "help.js").read_text("utf-8")
+    lists = "".join(re.findall(r"const (?:MORE_)?KEYS = .*?\];\n", script, re.DOTALL))
+    keys = set(re.findall(r'"([^"]*)"', re.sub(r'tr\("[^"]*"\)', "", lists))) - {"", "…"}
+    assert keys - {"Tab"} == told
+    world = (FOLDER.parent / "page" / "canvas" / "world.js").read_text("utf-8")
+    most = int(re.findall(r"MOST_CELLS = (\d+)", world)[0])
+    assert f"{most:,}" in text("reading", lang)

@@ -100,7 +100,13 @@ def _version() -> None:
         **libraries(),
     }
     st.markdown(
-        "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in lines.items())])
+        "\n".join(
+            [
+                f"| {tr('Part')} | {tr('Version')} |",
+                "|---|---|",
+                *(f"| {name} | {value} |" for name, value in lines.items()),
+            ]
+        )
     )
     st.markdown(f"### {tr('How to cite')}")
     st.markdown(

@@ -1,6 +1,5 @@
 """The verdict, and one card a policy: what the urgent class gets, and what that costs."""
 
-import re
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +11,7 @@ from sched.page.language import say, tr
 from sched.page.results import Result
 from sched.page.state import Shown, show, shown
 from sched.page.titles import about, title
+from sched.page.titles import unbroken as unbroken
 from sched.page.trust import basis, open_about
 from sched.trust import Trust
 from sched.verdict import not_served
@@ -31,11 +31,6 @@ def seconds(value: float | None) -> str:
     if value < 0.995:
         return f"{value:.2f}{NARROW}s"
     return f"{value:.1f}{NARROW}s" if value < 99.5 else f"{value:,.0f}{NARROW}s"
-
-
-def unbroken(text: str) -> str:
-    """The text with its numbers and their units held on one line."""
-    return re.sub(r"(?<=\d) (?=(?:s|ms|µs)\b|%)", NARROW, text)
 
 
 def kept(mine: float | None, base: float | None) -> str:

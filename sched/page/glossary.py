@@ -101,13 +101,16 @@ def matching(wanted: str) -> list[Term]:
 
 
 def listed(found: list[Term]) -> str:
-    """Terms as Markdown, by part."""
+    """Terms as Markdown, by part; a list, which a narrow screen can show too."""
     lines: list[str] = []
     for place, one in enumerate(found):
         if not place or one.part != found[place - 1].part:
-            heads = (tr("word"), tr("meaning"), tr("also called"))
-            lines += ["", f"#### {one.part}", "", f"| {' | '.join(heads)} |", "|---|---|---|"]
-        lines.append(f"| **{one.word}** | {one.meaning} | {', '.join(one.also)} |")
+            lines += ["", f"#### {one.part}", ""]
+        told = {"word": one.word, "meaning": one.meaning, "others": ", ".join(one.also)}
+        if one.also:
+            lines.append(tr("- **{word}**: {meaning} :gray[Also: {others}]", **told))
+        else:
+            lines.append(tr("- **{word}**: {meaning}", **told))
     return "\n".join(lines)
 
 
@@ -118,6 +121,7 @@ def glossary_part() -> None:
         key="find_word",
         placeholder=tr("inversion, TTFT, seat ..."),
         icon=":material/search:",
+        width=420,
     )
     found = matching(wanted)
     st.caption(say().count(len(found), "{n} term", "{n} terms"))

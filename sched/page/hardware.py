@@ -8,7 +8,7 @@ from sched.accuracy import figure, in_full, preset_of
 from sched.cost import fitted, hardware
 from sched.page.language import say, tr
 from sched.page.state import shown
-from sched.page.titles import plain
+from sched.page.titles import plain, unbroken
 from sched.scenario import Scenario
 
 
@@ -54,9 +54,25 @@ def _memory(row: dict[str, Any]) -> str:
     return tr("Memory: {blocks} blocks of 16 tokens ({kib} KiB a token), from the geometry.", **known)
 
 
+def _kinds() -> dict[str, str]:
+    """How a preset was made, in words."""
+    return {
+        "kernel-composed+engine-calibrated": tr("kernels put together, overhead of a live engine"),
+        "kernel-composed+transferred-overhead": tr("kernels put together, overhead of similar presets"),
+        "kernel-composed (mixed attention measured), no engine offset": tr(
+            "kernels put together, mixed ones measured, no overhead"
+        ),
+        "estimate (linear ops measured, attention roofline)": tr(
+            "estimate: linear operations measured, attention from the data sheet"
+        ),
+        "estimate (roofline)": tr("estimate from the data sheet"),
+    }
+
+
 def table() -> dict[str, list[Any]]:
     """All presets, one a line, as columns; a dash where nothing is known."""
     found = [(one["name"], fitted(one["name"])) for one in hardware()]
+    kinds = _kinds()
 
     def of(part: str, name: str) -> list[Any]:
         return [row[part][name] if row[part] else None for _, row in found]
@@ -70,7 +86,7 @@ def table() -> dict[str, list[Any]]:
         tr("Live engine"): of("live", "percent"),
         tr("worst"): of("live", "worst_percent"),
         tr("KV blocks"): [row["kv_blocks"] for _, row in found],
-        tr("How"): [row["kind"] for _, row in found],
+        tr("How"): [kinds.get(row["kind"], row["kind"]) for _, row in found],
         tr("Source"): [row["source"] for _, row in found],
     }
 
@@ -79,7 +95,7 @@ def hardware_part() -> None:
     """The whole part."""
     scenario = shown().scenario
     st.markdown(f"### {tr('Chosen now: {name}', name=plain(scenario.engine.hardware))}")
-    st.markdown("\n".join(f"- {plain(text)}" for text in chosen(scenario)))
+    st.markdown("\n".join(f"- {unbroken(plain(text))}" for text in chosen(scenario)))
     st.markdown(f"### {tr('All presets')}")
     st.markdown(
         tr(
@@ -95,6 +111,7 @@ def hardware_part() -> None:
         key="hardware",
         hide_index=True,
         height=420,
+        placeholder="–",
         column_config={tr("Preset"): st.column_config.TextColumn(pinned=True)}
         | dict.fromkeys(names, percents),
     )

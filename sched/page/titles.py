@@ -92,3 +92,8 @@ def plain(text: str) -> str:
     """A user's text in one line, with Markdown's signs taken at their word: a link may carry any text."""
     line = re.sub(r"[ \t\r\n]+", " ", text).strip()
     return "".join(f"\\{sign}" if sign in "\\`*_{}[]()#+!|<>~$:" else sign for sign in line)
+
+
+def unbroken(text: str) -> str:
+    """The text with its numbers and their units held on one line."""
+    return re.sub(r"(?<=\d) (?=(?:s|ms|µs)\b|%)", "\u202f", text)

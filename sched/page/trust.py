@@ -10,7 +10,7 @@ from sched.external import link
 from sched.page.language import say, tr
 from sched.page.results import Result, alone
 from sched.page.state import Shown, show, shown
-from sched.page.titles import plain, title
+from sched.page.titles import plain, title, unbroken
 from sched.scenario import Scenario
 from sched.trust import Sample, Trust, sample, trust
 
@@ -32,8 +32,8 @@ def basis(told: Trust) -> dict[str, Any]:
     """What stands behind the line, as data for a component of ours."""
     return {
         "why": tr("How far to trust this"),
-        "weak": [tr("What weakens it"), *told.weaknesses],
-        "facts": [tr("What it rests on"), *told.facts],
+        "weak": [tr("What weakens it"), *map(unbroken, told.weaknesses)],
+        "facts": [tr("What it rests on"), *map(unbroken, told.facts)],
         "about": tr("About the model"),
     }
 
@@ -56,12 +56,14 @@ def trust_note(
     """
     told = trust(scenario, name, runs, seeds, say())
     with st.container(horizontal=True, vertical_alignment="center", key=key):
-        st.caption(plain(told.line), width="content")
+        st.caption(unbroken(plain(told.line)), width="content")
         with st.popover(tr("How far to trust this"), icon=":material/verified:", type="tertiary"):
             for words, texts in (
                 (tr("What weakens it"), told.weaknesses),
                 (tr("What it rests on"), told.facts),
             ):
                 if texts:
-                    st.markdown("\n".join([f"**{words}**", "", *(f"- {plain(text)}" for text in texts)]))
+                    st.markdown(
+                        "\n".join([f"**{words}**", "", *(f"- {unbroken(plain(text))}" for text in texts)])
+                    )
             st.button(tr("About the model"), key=f"{key}_about", on_click=open_about, type="tertiary")

@@ -6,13 +6,16 @@ function verdictNode(parts) {
   return el("p", { class: "verdict" }, ...parts.map(([text, kind]) => (kind ? el("b", { class: kind }, text) : text)));
 }
 
-function trustNode(line, basis, open, tell) {
+let isTrustOpen = false; // It stays open when the cards are drawn anew.
+
+function trustNode(line, basis, tell) {
   const list = ([title, ...texts]) => (texts.length ? [el("h4", {}, title), el("ul", {}, ...texts.map((text) => el("li", {}, text)))] : []);
   const about = el("button", { type: "button" }, basis.about);
   about.onclick = tell;
   const node = el("details", { class: "trust" }, el("summary", {}, icon("met", 15), el("span", {}, line), el("u", {}, basis.why)),
     el("div", { class: "basis" }, ...list(basis.weak), ...list(basis.facts), about));
-  node.open = Boolean(open);
+  node.open = isTrustOpen;
+  node.addEventListener("toggle", () => { isTrustOpen = node.open; });
   return node;
 }
 
@@ -61,7 +64,7 @@ function cards(api) {
   const axis = values.length ? [Math.min(...values) / 1.8, Math.max(...values) * 1.5] : [0.1, 10];
   const row = el("div", { class: `cards${data.cards.length > 4 ? " many" : ""}`, role: "group", "aria-label": tr("Policies") }, ...data.cards.map((card) => cardNode(card, axis, (key, side) => setTriggerValue("choose", { key, side }))));
   const before = root.querySelector(".cards"), left = before?.scrollLeft ?? 0;
-  root.replaceChildren(hintNode(data.hint), verdictNode(data.verdict), trustNode(data.trust, data.basis, root.querySelector(".trust")?.open, () => setTriggerValue("about", true)), row);
+  root.replaceChildren(hintNode(data.hint), verdictNode(data.verdict), trustNode(data.trust, data.basis, () => setTriggerValue("about", true)), row);
   if (root._pick) window.removeEventListener("sched:card", root._pick);
   root._pick = ({ detail: { place, side } }) => { if (data.cards[place]) setTriggerValue("choose", { key: data.cards[place].key, side }); };
   window.addEventListener("sched:card", root._pick);
