@@ -84,7 +84,9 @@ def table(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _figure(one: dict[str, Any]) -> str:
-    return f"{tr(one['what'])}, {tr(one['unit'])}" if one["unit"] else tr(one["what"])
+    return (
+        tr("{title}, {unit}", title=tr(one["what"]), unit=tr(one["unit"])) if one["unit"] else tr(one["what"])
+    )
 
 
 def lines(row: dict[str, Any]) -> str:

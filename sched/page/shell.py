@@ -14,6 +14,7 @@ from sched.page.lab import lab
 from sched.page.language import language_choice, tr
 from sched.page.learn import learn
 from sched.page.state import PAGES, arrive, leave, shown, write_address
+from sched.page.titles import scenario_title
 from sched.page.tradeoffs import tradeoffs
 
 LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="132" height="28" viewBox="0 0 132 28">
@@ -58,7 +59,7 @@ def _view(key: str, draw: Callable[[], None], views: Mapping[str, Any]) -> None:
     write_address()
     declare_language()
     language_choice()
-    name_tab(f"{tr(VIEWS[key][0])} · {short(shown().scenario.title or tr('Untitled'))}")
+    name_tab(f"{tr(VIEWS[key][0])} · {short(scenario_title(shown().scenario))}")
     draw()
     if completed := st.session_state.get("completed"):
         complete_address(*completed)
