@@ -29,7 +29,7 @@ function headNode(column, data, sort) {
   const down = data.sort === `-${column.key}`, mine = data.sort?.replace(/^-/, "") === column.key;
   const attributes = { scope: "col", class: column.kind === "number" ? "r" : null, title: column.help || null };
   if (!column.sorts) return el("th", attributes, column.title);
-  const button = el("button", { type: "button", "data-sort": column.key }, column.title, el("span", { class: "arrow", "aria-hidden": "true" }, mine ? (down ? " ↓" : " ↑") : ""));
+  const button = el("button", { type: "button", "data-sort": column.key, "aria-description": column.help || null }, column.title, el("span", { class: "arrow", "aria-hidden": "true" }, mine ? (down ? " ↓" : " ↑") : ""));
   button.onclick = () => sort(mine && !down ? `-${column.key}` : column.key);
   return el("th", { ...attributes, "aria-sort": mine ? (down ? "descending" : "ascending") : "none" }, button);
 }
