@@ -22,7 +22,8 @@ SENTENCE = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}\b")
 """Three English words in a row."""
 SOURCES = re.compile(r"来源：.*|\*\*来源\*\* .*|`[^`]*`|" + re.escape(REPOSITORY_TITLE) + ".*")
 """Names of papers stay in their language, and so does what is code."""
-NOT_TEXT = set("id elementId icon key jsContent cssContent htmlContent componentName url urlPathname".split())
+NOT_TEXT = {"id", "elementId", "icon", "key", "componentName", "url", "urlPathname", "query"}
+NOT_TEXT |= {"jsContent", "cssContent", "htmlContent"}
 PARTS = ("model", "limits", "vllm", "theory", "published", "hardware", "policies", "words", "version")
 POLICIES = sorted(known_policies())
 pytestmark = pytest.mark.xdist_group("page")
