@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.errors import AppTestError
 
 from sched.language import language
+from sched.scenario import Scenario
 from sched.text.lesson_runs import lesson_scenario
 from sched.text.lessons import BY_KEY, LESSONS, PLAYED_S, facts_of, told
 from tests.conftest import ROOT
@@ -45,6 +46,11 @@ def committed(key: str, option: str, **query: str) -> AppTest:
     page.button(key=f"commit.{key}").click().run()
     assert not page.exception
     return page
+
+
+def named(scenario: Scenario, other: Scenario) -> Scenario:
+    """The scenario with the title and the story of another."""
+    return scenario.changed(title=other.title, story=other.story)
 
 
 def query(page: AppTest, key: str) -> str | None:
@@ -132,7 +138,8 @@ def test_the_moment_opens_in_the_lab_with_its_scenario_and_the_way_back_is_kept(
     assert not page.exception
     now, facts = page.session_state["shown"], facts_of("bounded")
     assert (now.page, now.a, now.b, now.focus, now.t) == ("lab", "backfill", "hol", facts.focus, facts.at_s)
-    assert now.scenario == lesson_scenario("stream") and now.lesson == "bounded"
+    assert now.scenario == named(lesson_scenario("stream"), now.scenario) and now.lesson == "bounded"
+    assert told("bounded").title in now.scenario.title and "**" not in now.scenario.story
     assert sent(page, "stage")[0]["t"] == facts.at_s
 
 
@@ -144,7 +151,7 @@ def test_a_variation_opens_in_the_lab(key: str) -> None:
         assert not page.exception
         now = page.session_state["shown"]
         assert (now.page, now.a, now.b) == ("lab", one.a, one.b)
-        assert now.scenario == lesson_scenario(BY_KEY[key].scenario, one.changes)
+        assert now.scenario == named(lesson_scenario(BY_KEY[key].scenario, one.changes), now.scenario)
 
 
 def test_a_lesson_that_is_not_there_is_said_in_words() -> None:

@@ -179,28 +179,20 @@ def _after(lesson: Lesson, text: Told) -> None:
                 type="tertiary",
                 icon=":material/science:",
                 on_click=_to_lab,
-                args=(lesson.scenario, one.changes, one.a, one.b, None, None),
+                args=(lesson.key, one.changes, one.a, one.b, None, None),
             )
 
 
-def _to_lab(
-    scenario: str, changes: Changes, a: str, b: str | None, t: float | None, focus: str | None
-) -> None:
-    """Open a lesson's scenario in the Lab; the lesson stays where it was left."""
-    now, found = shown(), lesson_scenario(scenario, changes)
+def _to_lab(key: str, changes: Changes, a: str, b: str | None, t: float | None, focus: str | None) -> None:
+    """Open a lesson's scenario in the Lab, named as it is read; the lesson stays where it was left."""
+    now, text = shown(), told(key, say().code)
+    found = lesson_scenario(BY_KEY[key].scenario, changes).changed(
+        title=tr("Lesson: {title}", title=text.title), story=text.lead.replace("**", "")
+    )
     others = [key for key in found.policies if key != a]
     other = b if b is not None and b in others else others[0]
-    show(
-        replace(
-            Shown(found, *default_pair(found)),
-            a=a,
-            b=other,
-            t=t,
-            focus=focus,
-            lang=now.lang,
-            lesson=now.lesson,
-        )
-    )
+    opened = Shown(found, *default_pair(found), lang=now.lang, lesson=now.lesson)
+    show(replace(opened, a=a, b=other, t=t, focus=focus))
     start(shown())
 
 
@@ -228,7 +220,7 @@ def _ways(lesson: Lesson, facts: Facts) -> None:
                 icon=":material/open_in_new:",
                 on_click=_to_lab,
                 args=(
-                    lesson.scenario,
+                    lesson.key,
                     lesson.shown.changes,
                     lesson.shown.policy,
                     against,
