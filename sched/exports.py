@@ -3,7 +3,6 @@
 The same scenario gives the same bytes: what is packed carries no clock.
 """
 
-import csv
 import io
 import json
 import re
@@ -22,11 +21,10 @@ from sched.metrics import summary
 from sched.plain import plain
 from sched.report import NAMES, Tables, tables
 from sched.scenario import Scenario
-from sched.spreadsheet import safe
+from sched.spreadsheet import csv_file
 
 Runs = Mapping[str, tuple[Log, Inversion]]
 """Log and analysis by policy."""
-BOM = "\ufeff"
 LONGEST_NAME = 120
 
 
@@ -47,14 +45,9 @@ def joined(scenario: Scenario, runs: Runs) -> Tables:
 
 def csv_text(table: Any) -> str:
     """A table by RFC 4180, with a mark that it is UTF-8; numbers stay numbers, what is absent stays empty."""
-    out = io.StringIO(newline="")
-    out.write(BOM)
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(map(safe, table.column_names))
-    for batch in table.to_batches(max_chunksize=10_000):
-        columns = [map(safe, column.to_pylist()) for column in batch.columns]
-        writer.writerows(zip(*columns, strict=True))
-    return out.getvalue()
+    parts = (batch.columns for batch in table.to_batches(max_chunksize=10_000))
+    rows = (row for columns in parts for row in zip(*(one.to_pylist() for one in columns), strict=True))
+    return csv_file(table.column_names, rows)
 
 
 def packed(files: Iterable[tuple[str, bytes | str]]) -> bytes:

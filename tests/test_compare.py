@@ -15,7 +15,7 @@ from sched.intervals import Difference
 from sched.page.cards import seconds
 from sched.page.compare_cells import Cell, between, middle, signed, sure
 from sched.page.compare_choices import CHARTS, Chosen, usual_seeds
-from sched.page.compare_csv import as_csv, safe, shown_csv
+from sched.page.compare_csv import shown_csv
 from sched.page.compare_rows import KEYS
 from sched.page.compare_table import ordered, table
 from sched.page.marked import mark, pieces
@@ -173,13 +173,6 @@ def test_the_csv_has_the_rows_as_shown_and_every_seed(found: Any) -> None:
     for row, (key, _) in zip(rows[1:], shown.rows, strict=True):
         assert len(row) == len(rows[0])
         assert float(row[place]) == found.values(key, "ttft_s.p99", "chat")[1]
-
-
-@pytest.mark.parametrize("evil", ["=1+1", "+1", "-1+2", "@x", "\t=1", " =cmd|' /C calc'!A0", "%0A", "\r=1"])
-def test_no_text_in_the_csv_is_a_formula(evil: str) -> None:
-    assert str(safe(evil)).startswith("'")
-    rows = list(csv.reader(StringIO(as_csv([evil], [[evil, -1.5, None]]).removeprefix("\ufeff"))))
-    assert rows[1][0].startswith("'") and rows[1][1:] == ["-1.5", ""]
 
 
 def test_much_work_is_not_begun_unasked() -> None:

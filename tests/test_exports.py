@@ -13,7 +13,6 @@ import pytest
 from sched import simulate
 from sched.__main__ import main
 from sched.exports import (
-    BOM,
     Runs,
     csv_text,
     csv_zip,
@@ -29,7 +28,7 @@ from sched.files import from_text
 from sched.inversion import analyse
 from sched.report import NAMES
 from sched.scenario import Scenario, preset
-from sched.spreadsheet import FORMULA, safe
+from sched.spreadsheet import BOM, FORMULA, safe
 
 EVIL = [f"{sign}cmd|' /C calc'!A0" for sign in FORMULA] + ['a "quoted", name', "两行\nname", "🦊", "<b>&lt;"]
 

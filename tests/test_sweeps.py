@@ -163,7 +163,7 @@ def test_files_say_what_the_screen_says(told: Told, tmp_path: Path) -> None:
 
 
 def test_no_text_in_a_table_is_a_formula() -> None:
-    for text in ("=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"):
+    for text in ("=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", " =1", "\t=1", "%0A", "＝1", "|x"):
         assert safe(text) == f"'{text}"
     assert safe(-1.5) == -1.5 and safe(None) == "" and safe("docs-1") == "docs-1"
     text = csv_text(["=a", "n"], [["=1", -0.1], ['quo"te, comma', None]])

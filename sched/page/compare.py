@@ -87,7 +87,9 @@ def _heading(now: Shown, what: Chosen, found: Comparison, rows: Table) -> None:
         st.markdown(f"**{plain(scenario_title(now.scenario))}** :gray[{many}]", width="stretch")
         st.download_button(
             tr("CSV"),
-            shown_csv(found, what, rows),
+            partial(
+                shown_csv, found, what, rows
+            ),  # made when asked for: a file made now is gone at the next run
             "compare.csv",
             "text/csv",
             key="compare_csv",

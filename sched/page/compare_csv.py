@@ -1,35 +1,10 @@
-"""A table as CSV that any spreadsheet opens, and that runs nothing there."""
-
-import csv
-from collections.abc import Iterable, Sequence
-from io import StringIO
+"""The table of Compare as a file that any spreadsheet opens."""
 
 from sched.experiments import Comparison
 from sched.page.compare_choices import Chosen
 from sched.page.compare_table import Table
 from sched.page.titles import title
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
-"""A text that begins so may be taken for a formula; an apostrophe in front says that it is text."""
-
-
-def safe(value: object) -> object:
-    """A value as it may stand in a cell: numbers as they are, nothing for what does not exist."""
-    if value is None:
-        return ""
-    if isinstance(value, bool | int | float):
-        return value
-    text = str(value)
-    return f"'{text}" if text.lstrip().startswith(FORMULA) or text.startswith(FORMULA) else text
-
-
-def as_csv(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Heads and rows, with the mark by which spreadsheets know UTF-8."""
-    out = StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow([safe(head) for head in heads])
-    writer.writerows([safe(value) for value in row] for row in rows)
-    return "\ufeff" + out.getvalue()
+from sched.spreadsheet import csv_file
 
 
 def shown_csv(found: Comparison, what: Chosen, shown: Table) -> str:
@@ -42,4 +17,4 @@ def shown_csv(found: Comparison, what: Chosen, shown: Table) -> str:
         for column, cell in zip(shown.columns, cells, strict=True):
             row += cell.numbers or [None] * len(column.numbers)
         rows.append([*row, *found.values(policy, what.metric, what.name)])
-    return as_csv(heads, rows)
+    return csv_file(heads, rows)

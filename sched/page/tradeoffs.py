@@ -19,7 +19,7 @@ from sched.page.tradeoff_choices import choices
 from sched.page.tradeoff_view import CHARTS, View, points_of, view_of
 from sched.page.trust import trust_note
 from sched.scenario import Scenario, known_policies
-from sched.spreadsheet import csv_text
+from sched.spreadsheet import csv_file
 from sched.words import joined
 from sched.workers import WorkersDied
 
@@ -111,7 +111,7 @@ def _chart(view: View) -> None:
         st.table(named, hide_index=True, border="horizontal")
         st.download_button(
             tr("All runs as CSV"),
-            lambda: csv_text(*columns(found)),
+            lambda: csv_file(*columns(found)),
             f"{view.chart}.csv",
             "text/csv",
             icon=":material/download:",
