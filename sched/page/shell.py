@@ -22,7 +22,12 @@ LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="132" height="28" viewBo
 fill="{dim}"/><rect x="2" y="15" width="9" height="9" rx="2" fill="{dim}"/><path d="M17.5 15l5 9h-10z"
 fill="{mark}"/><text x="31" y="19.5" font-family="system-ui,sans-serif" font-size="16" font-weight="600"
 fill="{ink}">Sched Lab</text></svg>"""
-DARK = "\n@media print { html { filter: invert(1) hue-rotate(180deg); } }\n"
+DARK = """
+@media print {
+  [data-testid="stMainBlockContainer"] { filter: invert(1) hue-rotate(180deg); background: #0E1117; }
+  html, body, .stApp, [data-testid="stMain"] { background: #fff !important; }
+}
+"""
 
 
 VIEWS: dict[str, tuple[str, Callable[[], None]]] = {
