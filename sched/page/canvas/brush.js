@@ -5,10 +5,11 @@ Object.assign(Stage.prototype, {
   buildScrub() {
     const slider = (name, label) => this.labelled(el("div", { class: name, role: "slider", tabindex: "0", "aria-valuemin": "0" }), label);
     this.strip = el("canvas", { "aria-hidden": true });
+    this.stripOver = el("canvas", { class: "layer", "aria-hidden": true });
     this.brush = slider("brush", () => tr("Window of time"));
     this.handles = [slider("handle", () => tr("Begin of the window")), slider("handle", () => tr("End of the window"))];
     this.needle = slider("needle", () => tr("Playhead"));
-    this.scrub = el("div", { class: "scrub" }, this.strip, this.brush, ...this.handles, this.needle);
+    this.scrub = el("div", { class: "scrub" }, this.strip, this.stripOver, this.brush, ...this.handles, this.needle);
   },
 
   // The window of a link, or none yet; one that somebody set is told to the server.
@@ -69,26 +70,49 @@ Object.assign(Stage.prototype, {
 
   pan(seconds) { this.setWindow(this.clampWindow([this.window[0] + seconds, this.window[1] + seconds])); },
 
-  placeBrush() {
-    const k = this.scrubWidth / this.end, [a, b] = this.window, left = Math.max(0, a * k), right = Math.min(this.scrubWidth, b * k), inside = this.t >= a && this.t <= b;
-    this.needle.style.transform = `translateX(${this.t * k}px)`;
-    this.line.style.transform = this.flagTime.style.transform = `translateX(${this.gantt.x(this.t, this.window)}px)`;
-    if (this.lineShown !== inside) { this.lineShown = inside; this.line.hidden = this.flagTime.hidden = !inside; }
-    const shape = left.toFixed(1) + right.toFixed(1);
+  // Playhead and frame are painted: an element that moves makes the browser lay out all layers of the page each frame.
+  // The elements that keys and screen readers know follow when it rests.
+  placeBrush(clock) {
+    const k = this.scrubWidth / this.end, [a, b] = this.window, left = Math.max(0, a * k), wide = Math.max(10, Math.min(this.scrubWidth, b * k) - left), x = this.t * k;
+    const height = this.scrubHeight, [g] = fit(this.stripOver, this.scrubWidth, height), { p } = this, top = (height - 28) / 2;
+    g.clearRect(0, 0, this.scrubWidth, height);
+    g.strokeStyle = g.fillStyle = p.accent;
+    g.lineWidth = 1.4;
+    g.beginPath(); g.roundRect(left + 0.7, top, wide - 1.4, 28, 6); g.stroke();
+    for (const edge of [left, left + wide]) { g.beginPath(); g.roundRect(Math.max(0, Math.min(this.scrubWidth - 6, edge - 3)), top + 8, 6, 12, 3); g.fill(); }
+    g.fillStyle = p.ink;
+    g.fillRect(x - 1, top - 1, 2, 30);
+    g.beginPath(); g.moveTo(x - 5, top - 2); g.lineTo(x + 5, top - 2); g.lineTo(x, top + 5); g.fill();
+    this.paintLine(clock);
+    if (this.playing) return;
+    const shape = `${left.toFixed(1)}|${wide.toFixed(1)}|${x.toFixed(1)}`;
     if (this.brushed === shape) return;
     this.brushed = shape;
-    const wide = Math.max(10, right - left);
-    this.brush.style.transform = `translateX(${left}px)`;
-    if (this.brushWide !== wide) { this.brushWide = wide; this.brush.style.width = wide + "px"; }
-    this.handles[0].style.transform = `translateX(${left}px)`;
-    this.handles[1].style.transform = `translateX(${left + wide}px)`;
-    if (this.playing) return;
-    [[this.brush, a], [this.handles[0], a], [this.handles[1], b]].forEach(([node, t]) => { node.setAttribute("aria-valuenow", Math.max(0, t).toFixed(2)); node.setAttribute("aria-valuetext", tr("{from} to {to}", { from: moment(Math.max(0, a)), to: moment(Math.min(this.end, b)) })); });
+    for (const [node, at] of [[this.brush, left], [this.handles[0], left], [this.handles[1], left + wide], [this.needle, x]]) node.style.transform = `translateX(${at}px)`;
+    this.brush.style.width = wide + "px";
+    const words = tr("{from} to {to}", { from: moment(Math.max(0, a)), to: moment(Math.min(this.end, b)) });
+    for (const [node, t] of [[this.brush, a], [this.handles[0], a], [this.handles[1], b]]) { node.setAttribute("aria-valuenow", Math.max(0, Math.min(this.end, t)).toFixed(2)); node.setAttribute("aria-valuetext", words); }
+  },
+
+  // The playhead on the Gantt, with its time; not where it lies outside the window.
+  paintLine(clock) {
+    const [g] = fit(this.lineCanvas, this.width, this.ganttHeight), x = this.gantt.x(this.t, this.window), { p } = this, wide = 62;
+    g.clearRect(0, 0, this.width, this.ganttHeight);
+    if (x < GUTTER - 1 || x > this.width + 1) return;
+    g.fillStyle = p.ink;
+    g.fillRect(x - 0.8, 18, 1.6, this.ganttHeight);
+    const left = Math.max(0, Math.min(this.width - wide, x - wide / 2));
+    g.beginPath(); g.roundRect(left, 0, wide, 18, 5); g.fill();
+    g.fillStyle = p.bg;
+    g.font = `600 12px ${p.font}`;
+    g.textAlign = "center";
+    g.textBaseline = "middle";
+    g.fillText(clock, left + wide / 2, 9.5);
   },
 
   // The inversions of both sides over the whole run.
   paintStrip() {
-    const width = this.scrubWidth, height = this.scrub.clientHeight || 38, [g] = fit(this.strip, width, height), p = this.p;
+    const width = this.scrubWidth, height = this.scrubHeight, [g] = fit(this.strip, width, height), p = this.p;
     g.clearRect(0, 0, width, height);
     this.worlds.forEach((world, side) => {
       const y = height / 2 - 9 + side * 10, cells = new Float32Array(Math.ceil(width / 2));

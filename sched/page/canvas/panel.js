@@ -123,9 +123,9 @@ class Panel {
   chipsOf({ world, waiting, t }, named, oldest) {
     const chips = [], rest = new Map();
     for (const [r, since] of waiting) {
-      const role = world.role(r), waited = span(t - since);
+      const role = world.role(r);
       if (world.isUrgent(r) && chips.length < named) {
-        const text = chips.length ? waited : tr("{waited}, needs {needs}", { waited, needs: world.needs(r, t) });
+        const waited = span(t - since), text = chips.length ? waited : tr("{waited}, needs {needs}", { waited, needs: world.needs(r, t) });
         chips.push({ key: r, role, bold: world.name(r), text, bad: INVERSION[world.cause(r, t)], focus: r === this.focus });
         continue;
       }

@@ -44,10 +44,9 @@ class Stage {
     this.ganttCanvas = this.labelled(el("canvas", { role: "img" }), () => tr("All requests over time: waiting, prefill, decode; inversions hatched"));
     this.gutterCanvas = el("canvas", { class: "gutter", "aria-hidden": true });
     this.gantt = new Gantt(this.ganttCanvas, this.gutterCanvas);
-    this.line = el("div", { class: "line" });
-    this.flagTime = el("div", { class: "flagtime" });
+    this.lineCanvas = el("canvas", { class: "layer", "aria-hidden": true });
     this.tip = el("div", { class: "tip", hidden: true });
-    this.ganttBox = el("div", { class: "gantt" }, this.ganttCanvas, this.gutterCanvas, this.line, this.flagTime, this.tip);
+    this.ganttBox = el("div", { class: "gantt" }, this.ganttCanvas, this.gutterCanvas, this.lineCanvas, this.tip);
     this.help = new Help(this);
     this.previousButton = this.button("", () => tr("Previous inversion"), [icon("previous", 18)], () => tr("Previous"));
     this.nextButton2 = this.button("", () => tr("Next inversion"), [icon("next", 18)], () => tr("Next inversion"));
@@ -138,6 +137,7 @@ class Stage {
     this.ganttHeight = this.gantt.arrange(this.inB ? [this.worlds[0]] : this.worlds, width, this.narrow ? 300 : 268);
     this.ganttBox.style.height = this.ganttHeight + "px";
     this.scrubWidth = this.scrub.clientWidth;
+    this.scrubHeight = this.scrub.clientHeight || 38;
     if (!this.window) this.openWindow(this.closeUp());
     this.restyle();
   }
@@ -155,8 +155,8 @@ class Stage {
     if (!this.worlds.length || !this.p) return;
     this.follow();
     const wordy = force || !this.playing || now - (this.worded ?? 0) > 250, clock = Number.isFinite(this.t) ? moment(this.t) : "";
-    if (force || !this.playing || now - (this.clocked ?? 0) > 50) { this.clocked = now; say(this.clock, clock); say(this.flagTime, clock); }
-    this.placeBrush();
+    if (force || !this.playing || now - (this.clocked ?? 0) > 50) { this.clocked = now; this.said = clock; say(this.clock, clock); }
+    this.placeBrush(this.said);
     this.sides(force, wordy, now);
     if (wordy) this.words(now);
     const [a, b] = this.window, key = `${a.toFixed(4)}|${b.toFixed(4)}|${this.focus}|${this.hover}|${this.p.key}|${this.width}|${this.rough}`;

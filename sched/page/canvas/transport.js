@@ -151,7 +151,6 @@ Object.assign(Stage.prototype, {
     this.drag(this.scrub, (event, state) => this.scrubbing(event, state));
     this.scrub.addEventListener("pointermove", (event) => { if (!event.buttons && this.worlds.length) this.scrub.style.cursor = { playhead: "pointer", frame: "grab" }[this.grip(event)] ?? "ew-resize"; });
     this.drag(this.ganttCanvas, (event, state) => this.ganttDrag(event, state));
-    this.drag(this.flagTime, (event) => this.go(this.ganttTime(event)[0], { rest: true }));
     this.pinching();
     this.ganttCanvas.addEventListener("pointermove", (event) => event.buttons || this.overGantt(event));
     this.ganttCanvas.addEventListener("pointerleave", () => this.point(null));
@@ -183,10 +182,11 @@ Object.assign(Stage.prototype, {
     return [this.window[0] + ((x - GUTTER) / this.gantt.plot) * (this.window[1] - this.window[0]), x, event.clientY - box.top];
   },
 
-  // A drag moves the window; a click chooses the request under it, or sets the playhead.
+  // A drag moves the window, or the playhead by its flag; a click chooses the request under it, or sets the playhead.
   ganttDrag(event, state) {
-    const [t, x, y] = this.ganttTime(event);
-    if (state.down) Object.assign(state, { window: [...this.window], left: event.clientX });
+    const [t, x, y] = this.ganttTime(event), reach = event.pointerType === "touch" ? 40 : 31;
+    if (state.down) Object.assign(state, { window: [...this.window], left: event.clientX, flag: y < 20 && Math.abs(x - this.gantt.x(this.t, this.window)) < reach });
+    if (state.flag) { if (state.moved) this.go(t, { rest: false }); if (state.up) this.settle(); return; }
     if (this.pinch) state.moved = true;
     else if (state.moved && !state.lost) {
       const by = ((state.left - event.clientX) / this.gantt.plot) * (state.window[1] - state.window[0]);
@@ -215,6 +215,7 @@ Object.assign(Stage.prototype, {
 
   overGantt(event) {
     const [, x, y] = this.ganttTime(event);
+    this.ganttCanvas.style.cursor = y < 20 && Math.abs(x - this.gantt.x(this.t, this.window)) < 31 ? "ew-resize" : x < GUTTER ? "default" : "grab";
     this.point(this.gantt.at(x, y, this.window), x, y);
   },
 

@@ -18,7 +18,7 @@ class World {
   constructor(run) {
     const head = run.head;
     Object.assign(this, { head, machine: head.machine, end: head.end_s, requests: run.requests, stays: run.stays,
-      pieces: run.pieces, preempted: run.preempted, waits: run.waits, asked: run.asked });
+      pieces: run.pieces, preempted: run.preempted, waits: run.waits, asked: run.asked, stretches: run.stretches });
     this.n = this.requests.arrival.length;
     this.nStays = this.stays.request.length;
     const numbers = head.ids ? null : head.numbers.split(","), { cls, level } = this.requests;
