@@ -1,0 +1,98 @@
+"""The stage in a real browser: one frame for everything, keys, focus, and captions that agree with the log."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sched import simulate
+from sched.inversion import analyse
+from sched.scenario import preset
+from sched.story import caption
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+SAID = re.compile(r"(\S+) needs ([\d,]+) blocks?, ([\d,]+) (?:is|are) free\. (?:(\S+) holds ([\d,]+)[;.])?")
+TOLD = re.compile(r"(\S+) needs ([\d,]+) blocks?, ([\d,]+) (?:is|are) free; (?:(\S+) holds ([\d,]+)[;.])?")
+WORDS = "__stage.captions[0].querySelector('.words').textContent"
+
+
+def test_the_caption_agrees_with_that_of_the_log(visit: Any) -> None:
+    log = simulate(preset("noisy-neighbour"), "backfill")
+    found = analyse(log)
+    waits, spans, begin = found.seen.waits, found.spans, found.seen.time.begin_ps
+    urgent = np.flatnonzero((log.requests.priority[spans.request] == 0) & (spans.code == 1))
+    first = visit("v=1&t=1&a=backfill", reduced_motion="reduce")
+    compared = 0
+    for row in urgent[np.linspace(0, len(urgent) - 1, 25).astype(int)].tolist():
+        slot = int(np.searchsorted(begin, (spans.from_ps[row] + spans.to_ps[row]) // 2, "right")) - 1
+        at = (int(begin[slot]) + int(begin[slot + 1])) // 2
+        request = int(waits.request[spans.wait[row]])
+        told = TOLD.match(caption(log, found, at, request))
+        first.js(f"__stage.pin('{log.requests.ids[request]}'); __stage.go({at / 1e12}, {{rest: false}})")
+        said = SAID.match(first.js(WORDS))
+        assert told is not None and said is not None
+        assert said.groups() == told.groups()
+        compared += 1
+    assert compared == 25
+
+
+def test_the_frame_of_a_link_is_kept_by_reload_new_data_and_language(visit: Any) -> None:
+    first = visit("v=1&t=66&a=backfill&from=60&to=72.5", reduced_motion="reduce")
+    assert first.js("__stage.window") == [60, 72.5]
+    first.fresh_data_after(lambda: first.page.get_by_label("Show First come as A").click())
+    assert first.js("[__stage.window, __stage.t]") == [[60, 72.5], 66]
+    assert "from=60&to=72.5" in first.page.url
+    first.js("__stage.attend('chat-46')")
+    first.until("location.search.includes('focus=chat-46')")
+    first.idle()
+    first.page.reload()
+    first.until("window.__ready > 0")
+    assert first.js("__stage.window") == [60, 72.5]
+
+
+def test_keys_and_wheel_move_the_frame_and_the_link_says_where_it_rests(visit: Any) -> None:
+    first = visit("v=1&t=30&a=backfill", reduced_motion="reduce")
+    assert "from=" not in first.page.url
+    first.key("+")
+    narrow = first.js("__stage.window[1] - __stage.window[0]")
+    first.until("location.search.includes('from=')")
+    first.idle()
+    first.js("__stage.handles[1].focus()")
+    first.page.keyboard.press("ArrowRight")
+    assert first.js("__stage.window[1] - __stage.window[0]") > narrow
+    assert first.js("__stage.t") == 30
+    first.js("__stage.brush.focus()")
+    before = first.js("__stage.window[0]")
+    first.page.keyboard.press("ArrowLeft")
+    assert first.js("__stage.window[0]") < before
+    first.key("b")
+    assert first.js("__stage.window[1] - __stage.window[0] >= __stage.end")
+    first.key("b")
+    assert first.js("__stage.window[1] - __stage.window[0] < __stage.end / 2")
+
+
+def test_the_frame_is_dragged_and_widened_by_the_mouse(visit: Any) -> None:
+    first = visit("v=1&t=30&a=backfill&from=60&to=80", reduced_motion="reduce")
+    box = first.page.locator(".scrub").bounding_box()
+    at = {t: box["x"] + first.js(f"{t} / __stage.end * __stage.scrubWidth") for t in (70, 80, 90, 100)}
+    mouse, y = first.page.mouse, box["y"] + box["height"] / 2
+    for start, stop in ((70, 90), (100, 80)):
+        mouse.move(at[start], y)
+        mouse.down()
+        mouse.move(at[stop], y, steps=4)
+        mouse.up()
+        if start == 70:
+            assert first.js("__stage.window") == pytest.approx([80, 100], abs=0.5)
+    assert first.js("__stage.t") == 30
+    assert first.js("__stage.window[1] - __stage.window[0]") < 1
+
+
+def test_a_request_is_outlined_everywhere_and_a_click_tells_the_server(visit: Any) -> None:
+    first = visit("v=1&t=66&a=backfill", reduced_motion="reduce")
+    first.key("t")
+    first.page.locator(".tables button").first.click()
+    name = first.js("__stage.worlds[0].names[__stage.pinned]")
+    first.until(f"location.search.includes('focus={name}')")
+    first.key("Escape")
+    first.until("!location.search.includes('focus=')")
