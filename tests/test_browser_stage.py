@@ -1,4 +1,4 @@
-"""The stage in a real browser: one frame for everything, keys, focus, and captions that agree with the log."""
+"""The stage in a real browser: one frame for everything, keys, focus, captions that agree with the log."""
 
 import re
 from typing import Any
