@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from sched.text.lessons import BY_KEY, LESSONS, PLAYED_S, facts_of, told
+from tests.test_browser_axe import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 STILL = "window.__stilled > 0"
@@ -75,6 +76,16 @@ def test_without_motion_the_replay_stands_at_its_end(visit: Any) -> None:
     first.page.locator(".st-key-commit-rescue button:not([disabled])").click()
     rests(first, facts_of("rescue").at_s + PLAYED_S)
     assert first.js("__stage.frames") == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_answered_lesson_keeps_the_rules_of_access(visit: Any, scheme: str) -> None:
+    first = visit(lesson("lock"), ASKED, reduced_motion="reduce", color_scheme=scheme)
+    first.page.locator("[data-testid=stRadioOption]").first.click()
+    first.page.locator(".st-key-commit-lock button:not([disabled])").click()
+    rests(first, facts_of("lock").at_s + PLAYED_S)
+    first.idle()
+    assert not violations(first.page)
 
 
 def test_a_lesson_fits_a_phone(visit: Any) -> None:
