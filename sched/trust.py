@@ -70,9 +70,14 @@ def trust(
     say: Language = ENGLISH,
     found: Sample | None = None,
 ) -> Trust:
-    """What to know before believing figures of a class, computed from these runs over these seeds."""
+    """What to know before believing figures of a class, computed from these runs over these seeds.
+
+    Without a name the figures are of all classes together.
+    """
     first = next(iter(runs.values()), ())
-    many = sum(one["classes"][name]["n"] for one in first if name in one["classes"])
+    classes = [name] if name else list(dict.fromkeys(key for one in first for key in one["classes"]))
+    many = sum(one["classes"][key]["n"] for one in first for key in classes if key in one["classes"])
+    name = ", ".join(classes)
     line = joined((_basis(scenario, name, many, seeds, say), in_short(scenario, say)), say)
     weak, facts = list[str](), list[str]()
     weak += _about_seeds(scenario, seeds, say)

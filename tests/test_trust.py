@@ -162,3 +162,11 @@ def test_trade_offs_says_how_far_to_trust_it() -> None:
     assert not page.exception
     assert any("made up for teaching" in one.value for one in page.caption)
     assert page.button(key="tradeoff_trust_about").label == "About the model"
+
+
+def test_figures_of_the_whole_run_are_computed_from_all_its_requests() -> None:
+    scenario = preset("noisy-neighbour")
+    log = simulate(scenario, "fcfs")
+    found = summary(log, scenario, analyse(log), with_blame=False)
+    told = trust(scenario, "", {"First come": [found]}, (scenario.seed,))
+    assert f"{len(log.requests):,} chat, api, docs requests" in told.line
