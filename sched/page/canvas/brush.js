@@ -16,7 +16,7 @@ Object.assign(Stage.prototype, {
   frame(window) {
     this.framed = window !== null;
     this.loose = this.framed && (this.t < window[0] || this.t > window[1]);
-    this.window = window === null ? null : [...window];
+    this.window = window === null ? null : this.clampWindow(window);       // one of a longer run is moved into this one
     this.toldWindow = window === null ? "" : window.join();
   },
 
