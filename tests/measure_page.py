@@ -161,23 +161,15 @@ SETTLED = """(() => {
 def first(browser: "Browser", address: str) -> list[dict[str, Any]]:
     """Opens the page in fresh contexts, after one visit that warms the server."""
     Visit(browser, address, "").context.close()
-    times, cpu = list[float](), list[float]()
+    times = list[float]()
     for _ in range(7):
         context = browser.new_context(viewport={"width": 1440, "height": 1000})
         page = context.new_page()
         page.goto(address)
         page.wait_for_function("window.__ready > 0", timeout=60_000)
         times.append(page.evaluate(PAINTED))
-        cpu.append(Counter(page).ms())
         context.close()
-    return [
-        {
-            "visits": len(times),
-            "median_ms": median(times),
-            "worst_ms": max(times),
-            "browser_cpu_ms": median(cpu),
-        }
-    ]
+    return [{"visits": len(times), "median_ms": median(times), "worst_ms": max(times)}]
 
 
 MEASURES: dict[str, Callable[["Browser", str], list[dict[str, Any]]]] = {
