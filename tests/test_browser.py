@@ -105,7 +105,7 @@ def test_the_link_opens_exactly_what_is_shown(visit: Any) -> None:
     first.until("location.search.includes('t=')")
     first.idle()
     first.page.locator(".st-key-share button").first.click()
-    link = first.page.locator(".st-key-link code").inner_text().strip()
+    link = first.page.locator(".st-key-link code", has_text="t=").inner_text().strip()
     second = visit(link.partition("?")[2], reduced_motion="reduce")
     shown = "[__stage.t, __stage.head.titles, __stage.panels[0].memoryCap[1].textContent]"
     assert second.js(shown) == first.js(shown)
@@ -298,7 +298,7 @@ def test_a_first_visit_can_be_shared_as_it_stands(visit: Any) -> None:
     first.page.locator(".st-key-share button").first.click()
     first.until("location.search.includes('t=')")
     first.idle()
-    link = first.page.locator(".st-key-link code").inner_text().strip()
+    link = first.page.locator(".st-key-link code", has_text="v=1").inner_text().strip()
     second = visit(link.partition("?")[2])
     shown = "[__stage.t, __stage.head.titles, __stage.captions.map(c => c.textContent)]"
     assert second.js(shown) == first.js(shown)

@@ -120,7 +120,7 @@ def test_the_report_plays_offline_and_prints(
         page = context.new_page()
         errors, asked = heard(page)
         page.goto(path.as_uri())
-        page.wait_for_function("window.__ready > 0", timeout=WAIT_MS)
+        page.locator("#stage .clock", has_text="64.35").wait_for(timeout=WAIT_MS)
         assert page.evaluate("__stage.t") == pytest.approx(64.35)
         page.evaluate("__stage.root.focus()")
         page.keyboard.press("w")
