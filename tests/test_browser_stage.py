@@ -8,6 +8,9 @@ import pytest
 
 from sched import simulate
 from sched.inversion import analyse
+from sched.page.estimates import told
+from sched.page.results import result
+from sched.page.state import Shown
 from sched.scenario import preset
 from sched.story import caption
 
@@ -49,6 +52,30 @@ def test_the_frame_of_a_link_is_kept_by_reload_new_data_and_language(visit: Any)
     first.page.reload()
     first.until("window.__ready > 0")
     assert first.js("__stage.window") == [60, 72.5]
+
+
+def test_another_language_keeps_playhead_frame_and_focus(visit: Any) -> None:
+    first = visit("v=1&t=64&a=backfill&from=60&to=72.5&focus=chat-44", reduced_motion="reduce")
+    place = "[__stage.t, __stage.window, __stage.worlds[0].names[__stage.pinned]]"
+    before = first.js(place)
+    first.page.locator(".st-key-language input").click()
+    first.page.get_by_role("option", name="简体中文").click()
+    first.until("document.documentElement.lang === 'zh-Hans' && __stage.lang === 'zh'")
+    first.until(f"{WORDS}.includes('需要')")
+    assert first.js(place) == before == [64, [60, 72.5], "chat-44"]
+    first.until("location.search.includes('lang=zh')")
+
+
+def test_the_caption_says_in_about_how_long_a_wait_would_end(visit: Any) -> None:
+    scenario = preset("noisy-neighbour")
+    run = result(scenario, "backfill")
+    name, at_s, fits_s = max(
+        told(Shown(scenario, "backfill", "rescue"), "backfill", run), key=lambda one: one[2]
+    )
+    first = visit(f"v=1&a=backfill&t={at_s + 0.01:.3f}&focus={name}", reduced_motion="reduce")
+    first.until("__stage.worlds[0].notes.size > 0")
+    said = re.search(r"Fits in about ([\d.]+)\u202fs; it starts in", first.js(WORDS))
+    assert said is not None and abs(float(said[1]) - fits_s) < 0.1
 
 
 def test_keys_and_wheel_move_the_frame_and_the_link_says_where_it_rests(visit: Any) -> None:

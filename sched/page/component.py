@@ -90,25 +90,24 @@ def _mounted(name: str) -> Callable[..., Any]:
 
 
 @cache
-def _address() -> Callable[..., Any]:
-    return st.components.v2.component("sched_address", html="<i hidden>\n</i>", js=_text("address.js"))
+def _hidden(name: str) -> Callable[..., Any]:
+    return st.components.v2.component(f"sched_{name}", html="<i hidden>\n</i>", js=_text(f"{name}.js"))
+
+
+def hidden(name: str, data: Any) -> None:
+    """Hand data to a small script that shows nothing, each time they change."""
+    with st.container(key=f"hidden_{name}"):
+        _hidden(name)(data=data, key=f"sched_{name}")
 
 
 def complete_address(number: int, query: str) -> None:
     """Make the address of this entry of the history say `query`, once for each number."""
-    with st.container(key="address"):
-        _address()(data={"query": query, "number": number}, key="sched_address")
-
-
-@cache
-def _declared() -> Callable[..., Any]:
-    return st.components.v2.component("sched_language", html="<i hidden>\n</i>", js=_text("language.js"))
+    hidden("address", {"query": query, "number": number})
 
 
 def declare_language() -> None:
     """Make the document say in which language it is."""
-    with st.container(key="declared"):
-        _declared()(data={"lang": shown().lang}, key="sched_language")
+    hidden("language", {"lang": shown().lang})
 
 
 @cache

@@ -10,6 +10,7 @@ from sched.figures.payload import end_ps
 from sched.figures.queue import queue_figure
 from sched.model import PS_PER_S
 from sched.page.cards import cards, choose
+from sched.page.estimates import estimates
 from sched.page.gallery import gallery
 from sched.page.headline import headline, name_tab
 from sched.page.incidents import incidents
@@ -66,6 +67,7 @@ def lab() -> None:
         if run.log.stop_reason:
             st.warning(plain(f"{title(now.scenario, key)}: {run.log.stop_reason}"))
     _below(now, runs, found, name)
+    estimates(now, runs)
 
 
 def several_engines(run: Result) -> str:

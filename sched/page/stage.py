@@ -7,6 +7,7 @@ import streamlit as st
 
 from sched.figures.payload import pack_stage
 from sched.page.component import component
+from sched.page.estimates import stamp
 from sched.page.results import Incident, Result
 from sched.page.state import Shown, show, shown
 from sched.page.titles import subtitle, title
@@ -45,6 +46,7 @@ def stage(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, 
             [(one.from_s, one.to_s, one.culprits[0][0]) for one in found[key] if one.culprits] for key in keys
         ],
         lang=now.lang,
+        stamp=stamp(runs[key].payload for key in keys),
         **arrival,
     )
     component("stage")(

@@ -69,7 +69,7 @@ class Stage {
     this.head = head;
     this.speak(head.lang);
     this.worlds = runs.map((run) => new World(run));
-    this.worlds.forEach((world, side) => world.take(head.notes?.[side]));
+    this.estimate();
     this.pairUp();
     this.end = Math.max(...this.worlds.map((world) => world.end));
     this.pinned = name === null ? null : this.find(name);
@@ -90,6 +90,12 @@ class Stage {
     this.resize();
     window.__stage = this;
     window.__ready = (window.__ready ?? 0) + 1;
+  }
+
+  // What waits could have been told, where it is of these runs; it may come before them or after.
+  estimate() {
+    const told = globalThis.schedLab?.estimates;
+    this.worlds.forEach((world, side) => world.take(told?.stamp === this.head.stamp ? told.notes[side] : []));
   }
 
   speak(lang) {

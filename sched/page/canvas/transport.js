@@ -159,7 +159,7 @@ Object.assign(Stage.prototype, {
     const goto = (event) => { this.jump(event.detail.t); if (event.detail.focus) this.attend(event.detail.focus, Boolean(event.detail.opens)); this.root.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" }); };
     const sharing = (event) => { if (event.target.closest?.(".st-key-share")) this.tell(); };
     const over = new AbortController(), until = { capture: true, signal: over.signal };
-    for (const [name, act] of [["sched:goto", goto], ["sched:focus", (event) => this.pin(event.detail)], ["pointerdown", sharing], ["keydown", sharing]]) window.addEventListener(name, act, until);
+    for (const [name, act] of [["sched:goto", goto], ["sched:focus", (event) => this.pin(event.detail)], ["sched:estimates", () => { if (this.worlds.length) { this.estimate(); this.show(true); } }], ["pointerdown", sharing], ["keydown", sharing]]) window.addEventListener(name, act, until);
     this.unlisten = () => over.abort();
   },
 

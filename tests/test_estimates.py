@@ -1,0 +1,39 @@
+"""What the stage is told of when waits would end: the estimates of `explain`, of the runs that are shown."""
+
+from dataclasses import replace
+
+from sched.eta import estimate
+from sched.page.estimates import MOST_WAITS, TIMES, stamp, told
+from sched.page.results import result
+from sched.page.state import Shown
+from sched.scenario import preset
+
+NOW = Shown(preset("noisy-neighbour"), "backfill", "rescue")
+
+
+def test_they_are_the_estimates_of_explain_for_the_longest_urgent_waits() -> None:
+    run = result(NOW.scenario, "backfill")
+    found = told(NOW, "backfill", run)
+    seen, ids = run.inversion.seen, run.log.requests.ids
+    assert 0 < len(found) <= MOST_WAITS * TIMES
+    for name, at_s, fits_s in found:
+        slot = min(range(len(seen.time.begin_ps)), key=lambda one: abs(seen.time.begin_ps[one] / 1e12 - at_s))
+        at = seen.time.begin_ps[slot]
+        inside = (seen.waits.from_ps <= at) & (at < seen.waits.to_ps)
+        (wait,) = (one for one in inside.nonzero()[0].tolist() if ids[int(seen.waits.request[one])] == name)
+        assert estimate(run.inversion, wait, slot).p50_ps == round(fits_s * 1e12)
+    longest = max(
+        range(len(ids)), key=lambda one: (run.log.requests.priority[one] == 0) * run.inversion.wait_ps[one]
+    )
+    assert ids[longest] in {name for name, _, _ in found}
+
+
+def test_a_run_without_long_urgent_waits_has_none() -> None:
+    assert told(NOW, "rescue", result(NOW.scenario, "rescue")) == ()
+
+
+def test_the_stamp_tells_one_pair_of_runs_from_another() -> None:
+    runs = [result(NOW.scenario, key).payload for key in ("backfill", "rescue")]
+    assert stamp(runs) == stamp(list(runs)) != stamp(reversed(runs))
+    other = replace(NOW, scenario=NOW.scenario.changed(seed=13))
+    assert stamp([result(other.scenario, "backfill").payload]) != stamp(runs[:1])
