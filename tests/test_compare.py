@@ -206,3 +206,15 @@ def test_the_page_speaks_chinese() -> None:
     data = sent(opened(lang="zh"))
     assert "种子" in data["trust"] and any("基线" in column["title"] for column in data["columns"])
     assert not [text for text, _ in data["verdict"] if "median" in text]
+
+
+@pytest.mark.parametrize("chart", CHARTS)
+def test_where_nobody_has_a_figure_there_are_words_and_no_picture(chart: str) -> None:
+    # Each answer has one token, so there is no time between two of them.
+    page = opened(scenario="textbook", metric="tpot.p99", chart=chart, traffic="[]", requests=ONE_TOKEN)
+    assert not page.exception
+    if chart == "ecdf":
+        assert any("nothing to draw" in one.value for one in page.info) and not page.get("plotly_chart")
+
+
+ONE_TOKEN = '[{id = "a", prompt = 10, output = 1}, {id = "b", prompt = 10, output = 1}]'

@@ -85,7 +85,10 @@ def _heading(title: str, about: str) -> None:
 
 
 def shown_chart(chart: Chart, key: str, label: str) -> None:
-    """A picture, and the same as a table for who cannot see it."""
+    """A picture, and the same as a table for who cannot see it; words where there is nothing to draw."""
+    if not chart.figure["data"]:
+        st.info(tr("There is nothing to draw: no request has this figure."), icon=":material/inbox:")
+        return
     st.plotly_chart(
         chart.figure, key=key, width="stretch", theme=None, alt=label, config={"displayModeBar": False}
     )
