@@ -8,7 +8,6 @@ import pytest
 
 from sched import simulate
 from sched.inversion import analyse
-from sched.page.estimates import told
 from sched.page.results import result
 from sched.page.state import Shown
 from sched.scenario import preset
@@ -70,7 +69,7 @@ def test_the_caption_says_in_about_how_long_a_wait_would_end(visit: Any) -> None
     scenario = preset("noisy-neighbour")
     run = result(scenario, "backfill")
     name, at_s, fits_s = max(
-        told(Shown(scenario, "backfill", "rescue"), "backfill", run), key=lambda one: one[2]
+        estimated(Shown(scenario, "backfill", "rescue"), "backfill", run), key=lambda one: one[2]
     )
     first = visit(f"v=1&a=backfill&t={at_s + 0.01:.3f}&focus={name}", reduced_motion="reduce")
     first.until("__stage.worlds[0].notes.size > 0")

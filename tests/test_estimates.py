@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from sched.eta import estimate
-from sched.page.estimates import MOST_WAITS, TIMES, stamp, told
+from sched.page.estimates import MOST_WAITS, TIMES, estimated, stamp
 from sched.page.results import result
 from sched.page.state import Shown
 from sched.scenario import preset
@@ -13,7 +13,7 @@ NOW = Shown(preset("noisy-neighbour"), "backfill", "rescue")
 
 def test_they_are_the_estimates_of_explain_for_the_longest_urgent_waits() -> None:
     run = result(NOW.scenario, "backfill")
-    found = told(NOW, "backfill", run)
+    found = estimated(NOW, "backfill", run)
     seen, ids = run.inversion.seen, run.log.requests.ids
     assert 0 < len(found) <= MOST_WAITS * TIMES
     for name, at_s, fits_s in found:
@@ -29,7 +29,7 @@ def test_they_are_the_estimates_of_explain_for_the_longest_urgent_waits() -> Non
 
 
 def test_a_run_without_long_urgent_waits_has_none() -> None:
-    assert told(NOW, "rescue", result(NOW.scenario, "rescue")) == ()
+    assert estimated(NOW, "rescue", result(NOW.scenario, "rescue")) == ()
 
 
 def test_the_stamp_tells_one_pair_of_runs_from_another() -> None:

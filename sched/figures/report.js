@@ -1,6 +1,6 @@
 // Shows the stage of a saved report: its data lies in the page, and nothing is ever asked of a server.
 
-publish();
+publish({ parentElement: document.body });
 const views = await globalThis.schedLab.ready;
 const place = document.getElementById("stage"), text = document.getElementById("payload").textContent;
 const data = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));

@@ -55,7 +55,7 @@ def _told(form: str, key: str, _run: Result) -> Told:
     return tuple(sorted(found, key=lambda one: one[1]))
 
 
-def told(now: Shown, key: str, run: Result) -> Told:
+def estimated(now: Shown, key: str, run: Result) -> Told:
     """The estimates of a policy's run; none of one on several engines."""
     return _told(link(alone(now.scenario, key)), key, run)
 
@@ -63,5 +63,5 @@ def told(now: Shown, key: str, run: Result) -> Told:
 def estimates(now: Shown, runs: dict[str, Result]) -> None:
     """Tell the stage."""
     keys = [now.a, now.b] if now.a != now.b else [now.a]
-    notes = [told(now, key, runs[key]) for key in keys]
+    notes = [estimated(now, key, runs[key]) for key in keys]
     hidden("estimates", {"stamp": stamp(runs[key].payload for key in keys), "notes": notes})

@@ -12,6 +12,7 @@ from sched.files import load, to_toml
 from sched.page.cards import card, seconds, unbroken
 from sched.page.component import script
 from sched.page.controls import value_at
+from sched.page.estimates import estimated
 from sched.page.language import say, tr
 from sched.page.results import Incident, Result, blamed, incidents
 from sched.page.state import Shown
@@ -104,6 +105,7 @@ def report_of(now: Shown, runs: dict[str, Result], name: str, link: str) -> Repo
         titles=[one.title for one in made.sides],
         subs=[one.sub for one in made.sides],
         culprits=culprits,
+        notes=[estimated(now, key, runs[key]) for key in found],
         number=0,
         t=now.t,
         window=now.window,

@@ -95,7 +95,8 @@ class Stage {
   // What waits could have been told, where it is of these runs; it may come before them or after.
   estimate() {
     const told = globalThis.schedLab?.estimates;
-    this.worlds.forEach((world, side) => world.take(told?.stamp === this.head.stamp ? told.notes[side] : []));
+    const notes = told && told.stamp === this.head.stamp ? told.notes : this.head.notes;
+    this.worlds.forEach((world, side) => world.take(notes?.[side]));
   }
 
   speak(lang) {
