@@ -8,6 +8,7 @@ import pytest
 
 from sched import simulate
 from sched.inversion import analyse
+from sched.page.estimates import estimated
 from sched.page.results import result
 from sched.page.state import Shown
 from sched.scenario import preset
