@@ -23,6 +23,11 @@ from sched.workers import Kept, Progress, run_all
 
 MOST_SEEDS = 1000
 MOST_RUNS = 100_000
+STATISTICS = {
+    "mean": "mean of the values by seed; low and high: the interval that holds the true mean",
+    "difference": "mean of the differences from the baseline on the same seeds, with its interval",
+}
+"""What the figures of a comparison are, on the page as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +181,7 @@ def told(found: Comparison) -> dict[str, Any]:
         "seeds": list(found.seeds),
         "baseline": found.baseline,
         "confidence": CONFIDENCE,
+        "statistics": STATISTICS,
         "metrics": {
             key: {"title": one.title, "unit": one.unit, "better": one.better, "help": one.help}
             for key, one in METRICS.items()

@@ -3,13 +3,14 @@
 import csv
 import json
 from io import StringIO
-from statistics import median
+from statistics import fmean
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from sched.experiments import compare
+from sched.experiments import told as told_of
 from sched.external import change
 from sched.intervals import Difference
 from sched.page.cards import seconds
@@ -26,7 +27,7 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.xdist_group("page")
 NOISY = preset("noisy-neighbour")
-WHAT = Chosen("chat", "ttft", "p99", "backfill", 3, "ecdf", "median")
+WHAT = Chosen("chat", "ttft", "p99", "backfill", 3, "ecdf", "mean")
 
 
 def opened(**query: str) -> AppTest:
@@ -59,29 +60,52 @@ def found() -> Any:
     return compare(NOISY, list(NOISY.policies), 3, baseline="backfill")
 
 
-def test_the_table_shows_the_median_of_the_seeds(page: AppTest, found: Any) -> None:
+def test_the_table_shows_the_mean_of_the_seeds(page: AppTest, found: Any) -> None:
     data = sent(page)
     assert {row["key"] for row in data["rows"]} == set(NOISY.policies)
     for row in data["rows"]:
         values = found.values(row["key"], "ttft_s.p99", "chat")
         assert row["cells"][0]["dot"]["values"] == pytest.approx(values)
-        assert row["cells"][1]["text"] == seconds(median(values))
+        assert row["cells"][1]["text"] == seconds(fmean(values))
     assert "3 seeds" in data["trust"]
 
 
 def test_the_verdict_is_made_of_the_figures(page: AppTest, found: Any) -> None:
-    base, mine = (median(found.values(key, "ttft_s.p99", "chat")) for key in ("backfill", "rescue"))
+    base, mine = (fmean(found.values(key, "ttft_s.p99", "chat")) for key in ("backfill", "rescue"))
     said = spoken(sent(page))
     assert f"from {seconds(base)} to {seconds(mine)}".replace("\u202f", " ") in said
     kept, many = found.meets("rescue", "ttft_s.p99", 1.0, "chat")
     assert f"on {kept} of {many}" in said
-    price = median(
-        1 - one / two
-        for one, two in zip(
-            found.values("preemptive", THROUGHPUT), found.values("backfill", THROUGHPUT), strict=True
-        )
-    )
+    price = 1 - fmean(found.values("preemptive", THROUGHPUT)) / fmean(found.values("backfill", THROUGHPUT))
     assert f"costs {100 * price:.1f} % throughput" in said
+
+
+def test_headline_columns_csv_and_command_line_give_one_answer(page: AppTest, found: Any) -> None:
+    data = sent(page)
+    said, place = spoken(data), {one["key"]: at for at, one in enumerate(data["columns"])}
+    rows = {row["key"]: row["cells"] for row in data["rows"]}
+    told = told_of(found)["policies"]
+    base = told["backfill"]["total"][THROUGHPUT]["mean"]
+    for key in ("rescue", "preemptive"):
+        own = told[key]["total"][THROUGHPUT]
+        change = own["difference"] / base
+        assert own["mean"] / base - 1 == pytest.approx(change)
+        assert rows[key][place["price"]]["text"] == f"−{-100 * change:.1f}\u202f%"
+        assert f"{-100 * change:.1f} %" in said
+        assert rows[key][place["throughput"]]["text"] == f"{own['mean']:,.0f}"
+        figure = told[key]["classes"]["chat"]["ttft_s.p99"]
+        before = told["backfill"]["classes"]["chat"]["ttft_s.p99"]["mean"]
+        assert before + figure["difference"] == pytest.approx(figure["mean"])
+        assert rows[key][place["against"]]["text"] == f"−{seconds(-figure['difference'])}"
+        low, high = figure["difference_low"], figure["difference_high"]
+        assert low <= figure["difference"] <= high
+    shown = table(found, WHAT, 1.0)
+    line = next(csv.DictReader(StringIO(shown_csv(found, WHAT, shown).removeprefix("\ufeff"))))
+    policy = {title(NOISY, key): key for key in NOISY.policies}[line["policy"]]
+    own = told[policy]["classes"]["chat"]["ttft_s.p99"]
+    assert float(line["chat.ttft_s.p99 mean"]) == own["mean"]
+    assert float(line["chat.ttft_s.p99 against baseline mean"]) == own["difference"]
+    assert "means over these seeds" in data["trust"]
 
 
 def test_one_seed_has_no_interval_and_says_so() -> None:
@@ -196,7 +220,7 @@ def test_words() -> None:
     assert pieces(f"a {mark('1 s', 'good')} b") == [("a ", ""), ("1\u202fs", "good"), (" b", "")]
     assert between("0.56\u202fs", "0.91\u202fs") == "0.56 to 0.91\u202fs"
     assert between("12\u202fms", "0.91\u202fs") == "12\u202fms to 0.91\u202fs"
-    assert signed("1.0") == "+1.0" and signed("−1.0") == "−1.0" and middle((None, 3.0, 1.0)) == 2.0
+    assert signed("1.0") == "+1.0" and signed("−1.0") == "−1.0" and middle((None, 4.0, 1.0, 1.0)) == 2.0
     assert sure(Difference(1.0, None, None, 1), str) == ("", "one seed")
     assert sure(Difference(1.0, -1.0, 3.0, 9, 0.4), str)[1] == "may be chance"
     assert sure(Difference(2.0, 1.0, 3.0, 9, 0.01, True), str) == ("1.0 to 3.0", "")
@@ -205,7 +229,7 @@ def test_words() -> None:
 def test_the_page_speaks_chinese() -> None:
     data = sent(opened(lang="zh"))
     assert "种子" in data["trust"] and any("基线" in column["title"] for column in data["columns"])
-    assert not [text for text, _ in data["verdict"] if "median" in text]
+    assert not [text for text, _ in data["verdict"] if "mean" in text]
 
 
 @pytest.mark.parametrize("chart", CHARTS)

@@ -25,5 +25,7 @@ def trust(found: Comparison, wanted: int) -> str:
     if many == 1:
         return tr("{how} One run: no interval.", how=how)
     return tr(
-        "{how} Dot: median; line and small dots: every seed. Other columns: median of the seeds.", how=how
+        "{how} All figures here are means over these seeds, and a difference is between two of them. Large "
+        "dot: the mean; line and small dots: every seed.",
+        how=how,
     )

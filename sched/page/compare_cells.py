@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import fmean
 from typing import Any
 
+from sched.experiments import Comparison
 from sched.intervals import Difference
 from sched.page.cards import NARROW, seconds
 from sched.page.language import tr
@@ -17,7 +18,7 @@ Values = tuple[float | None, ...]
 class Cell:
     """What stands in a row's column: a text, a smaller one, and the number by which it is sorted.
 
-    `numbers` are those of the CSV. A `dot` is a picture: the values of all seeds and their median.
+    `numbers` are those of the CSV. A `dot` is a picture: the values of all seeds and their mean.
     """
 
     text: str
@@ -46,6 +47,11 @@ def number(value: float | None, digits: int = 1) -> str:
     return "–" if value is None else f"{value:,.{digits}f}".replace("-", MINUS)
 
 
+def few(many: float | None) -> str:
+    """How many requests, on average."""
+    return "–" if many is None else f"{many:,.1f}".removesuffix(".0")
+
+
 def share(value: float | None, digits: int = 0) -> str:
     """A share in per cent."""
     return "–" if value is None else f"{100 * value:.{digits}f}{NARROW}%".replace("-", MINUS)
@@ -58,15 +64,21 @@ def signed(text: str) -> str:
 
 
 def middle(values: Values) -> float | None:
-    """The median of those that there are."""
+    """The mean of those that there are."""
     known = [one for one in values if one is not None]
-    return median(known) if known else None
+    return fmean(known) if known else None
 
 
 def signed_seconds(value: float) -> str:
     """A difference of times."""
     text = seconds(abs(value))
     return f"{MINUS if value < 0 else '+'}{text}" if value else text
+
+
+def relative(found: Comparison, value: float | None, metric: str, name: str = "") -> float | None:
+    """A difference as a share of the mean under the baseline."""
+    base = found.estimate(found.baseline, metric, name).mean
+    return value / base if value is not None and base else None
 
 
 def between(low: str, high: str) -> str:

@@ -76,7 +76,7 @@ def chosen(now: Shown, classes: list[str], urgent: str, columns: list[str]) -> t
         now.baseline or now.a,
         now.seeds or usual_seeds(now.scenario),
         one_of("chart", now.chart, list(CHARTS), CHARTS[0]),
-        one_of("sort", now.sort, sorts, "median"),
+        one_of("sort", now.sort, sorts, "mean"),
     )
     return found, said
 

@@ -1,7 +1,7 @@
 """The columns of Compare: in each the same figure of all policies, and what it means."""
 
 from collections.abc import Callable
-from statistics import median
+from statistics import fmean
 
 from sched.experiments import Comparison
 from sched.measures import METRICS
@@ -10,21 +10,24 @@ from sched.page.compare_cells import (
     Cell,
     Column,
     between,
+    few,
     middle,
     number,
+    relative,
     share,
     signed,
     signed_seconds,
     sure,
 )
 from sched.page.compare_choices import Chosen, family_names
+from sched.page.compare_dots import dots
 from sched.page.language import tr
 
 NOT_SERVED = METRICS["not_served"]
 MOST_CLASSES = 6
 """Of so many other classes there is a column; the full table has all of them."""
 KEYS = (
-    *("policy", "median", "meets", "against", "slo", "goodput", "inversion"),
+    *("policy", "mean", "meets", "against", "slo", "goodput", "inversion"),
     *(f"other{place}" for place in range(MOST_CLASSES)),
     *("starvation", "unserved", "throughput", "price", "fairness", "recomputed", "stranded"),
 )
@@ -40,20 +43,20 @@ def _plain(
     name: str,
     write: Callable[[float | None], str],
 ) -> Column:
-    """A column with the median of a figure."""
+    """A column with the mean of a figure over the seeds."""
 
     def cell(policy: str) -> Cell:
         value = middle(found.values(policy, metric, name))
         return Cell(write(value), order=value, numbers=(value,))
 
-    return Column(key, heading, help, (f"{name}.{metric}" if name else metric,), cell)
+    return Column(key, heading, help, (f"{name}.{metric} mean" if name else f"{metric} mean",), cell)
 
 
 def columns(found: Comparison, what: Chosen, goal_s: float | None) -> list[Column]:
     """All columns, from left to right."""
     spoken = f"{family_names()[what.family]} {what.part}"
-    said = tr("median over the seeds")
-    listed = [_dots(found, what, goal_s, spoken), _median(found, what, spoken)]
+    said = tr("mean over the seeds")
+    listed = [dots(found, what, goal_s, spoken), _mean(found, what, spoken)]
     listed += [] if goal_s is None else [_meets(found, what, goal_s)]
     listed.append(_against(found, "against", tr("against baseline"), what.metric, what.name))
     listed += _of_the_class(found, what, said)
@@ -87,7 +90,7 @@ def columns(found: Comparison, what: Chosen, goal_s: float | None) -> list[Colum
                 tr("Refused, shed, timed out or unfinished; {said}.", said=said),
                 NOT_SERVED.key,
                 "",
-                lambda value: number(value, 0),
+                few,
             )
         )
     return listed + _of_the_machine(found, said)
@@ -170,44 +173,24 @@ def _of_the_machine(found: Comparison, said: str) -> list[Column]:
     ]
 
 
-def _dots(found: Comparison, what: Chosen, goal_s: float | None, spoken: str) -> Column:
-    heading = tr("{name}, {figure}", name=what.name, figure=spoken)
-    if goal_s is not None:
-        heading = tr(
-            "{name}, {figure} (tick: goal {time})", name=what.name, figure=spoken, time=seconds(goal_s)
-        )
-
-    def cell(policy: str) -> Cell:
-        values = [one for one in found.values(policy, what.metric, what.name) if one is not None]
-        if not values:
-            return Cell("–", dot={"values": [], "median": None, "met": None})
-        mid = median(values)
-        met = None if goal_s is None else mid <= goal_s
-        words = tr(
-            "median {mid}, {low} to {high}",
-            mid=seconds(mid),
-            low=seconds(min(values)),
-            high=seconds(max(values)),
-        )
-        if met is not None:
-            words += ", " + (tr("meets the goal") if met else tr("misses the goal"))
-        return Cell(words, dot={"values": values, "median": mid, "met": met})
-
-    return Column("dots", heading, "", (), cell, is_sortable=False)
-
-
-def _median(found: Comparison, what: Chosen, spoken: str) -> Column:
+def _mean(found: Comparison, what: Chosen, spoken: str) -> Column:
     def cell(policy: str) -> Cell:
         values = [one for one in found.values(policy, what.metric, what.name) if one is not None]
         if not values:
             return Cell("–", numbers=(None, None, None))
-        mid, low, high = median(values), min(values), max(values)
+        mid, low, high = fmean(values), min(values), max(values)
         sub = between(seconds(low), seconds(high)) if len(found.seeds) > 1 else ""
         return Cell(seconds(mid), sub, order=mid, tone="strong", numbers=(mid, low, high))
 
-    names = tuple(f"{what.name}.{what.metric} {part}" for part in ("median", "least", "most"))
-    heading = tr("median, range") if len(found.seeds) > 1 else spoken
-    return Column("median", heading, tr("Over the seeds."), names, cell)
+    names = tuple(f"{what.name}.{what.metric} {part}" for part in ("mean", "least", "most"))
+    heading = tr("mean, range") if len(found.seeds) > 1 else spoken
+    return Column(
+        "mean",
+        heading,
+        tr("The mean over the seeds; below it the least and the most of any seed."),
+        names,
+        cell,
+    )
 
 
 def _meets(found: Comparison, what: Chosen, goal_s: float) -> Column:
@@ -223,12 +206,12 @@ def _against(found: Comparison, key: str, heading: str, metric: str, name: str) 
     """The paired difference: of a time in seconds, of anything else in per cent of the baseline."""
     is_time = METRICS[metric].unit == "s"
     differences = found.differences(metric, name)
-    base = found.estimate(found.baseline, metric, name).mean or 0.0
 
     def write(value: float | None) -> str:
         if value is None:
             return "–"
-        return signed_seconds(value) if is_time else signed(share(value / base, 1)) if base else "–"
+        change = relative(found, value, metric, name)
+        return signed_seconds(value) if is_time else "–" if change is None else signed(share(change, 1))
 
     def cell(policy: str) -> Cell:
         if policy == found.baseline:
@@ -244,7 +227,10 @@ def _against(found: Comparison, key: str, heading: str, metric: str, name: str) 
             numbers=(one.mean, one.low, one.high, "clear" if one.is_clear else "not clear"),
         )
 
-    help = tr("Mean of the differences seed by seed, with the interval that holds the true one with 95 %.")
+    help = tr(
+        "The difference of the means over the seeds, which is the mean of the differences seed by seed, with "
+        "the interval that holds the true one with 95 %."
+    )
     label = f"{name}.{metric}" if name else metric
-    names = tuple(f"{label} against baseline{part}" for part in ("", " low", " high", " is"))
+    names = tuple(f"{label} against baseline{part}" for part in (" mean", " low", " high", " is"))
     return Column(key, heading, help, names, cell)

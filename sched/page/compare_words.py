@@ -1,9 +1,10 @@
 """The sentence above the table: what the policies bring over all seeds, and what that costs; all computed."""
 
-from statistics import median
+from statistics import fmean
 
 from sched.experiments import Comparison
 from sched.page.cards import NARROW, seconds
+from sched.page.compare_cells import few, relative
 from sched.page.compare_choices import Chosen, family_names
 from sched.page.language import tr
 from sched.page.marked import END, OPEN, Pieces, mark, pieces
@@ -33,11 +34,8 @@ class Words:
         self.figure = f"{family_names()[what.family]} {what.part}"
 
     def middle(self, policy: str) -> float | None:
-        """The median of the figure over the seeds."""
-        known = [
-            one for one in self.found.values(policy, self.what.metric, self.what.name) if one is not None
-        ]
-        return median(known) if known else None
+        """The mean of the figure over the seeds, as in the table."""
+        return self.found.estimate(policy, self.what.metric, self.what.name).mean
 
     def called(self, policy: str) -> str:
         """The policy inside a sentence."""
@@ -50,11 +48,9 @@ class Words:
         return self.found.meets(policy, self.what.metric, self.goal_s, self.what.name)[0]
 
     def price(self, policy: str) -> float | None:
-        """The part of the baseline's throughput that it costs, median over the seeds; below 0 it adds."""
-        mine = self.found.values(policy, THROUGHPUT)
-        base = self.found.values(self.found.baseline, THROUGHPUT)
-        known = [1 - one / two for one, two in zip(mine, base, strict=True) if one is not None and two]
-        return median(known) if known else None
+        """The part of the baseline's throughput that it costs, as in the table; below 0 it adds."""
+        change = relative(self.found, self.found.difference(policy, THROUGHPUT).mean, THROUGHPUT)
+        return None if change is None else -change
 
     def subject(self) -> str | None:
         """The policy that is told of: the one beside the baseline, else the one with the least figure."""
@@ -124,9 +120,9 @@ class Words:
         return [tr("It adds {share} throughput.", share=told)]
 
     def _unserved(self, subject: str) -> list[str]:
-        """How many requests the two leave without a full answer, median over the seeds, if any."""
+        """How many requests the two leave without a full answer, mean over the seeds, if any."""
         mine, base = (
-            median(not_served(run) for run in self.found.runs[key]) for key in (subject, self.found.baseline)
+            fmean(not_served(run) for run in self.found.runs[key]) for key in (subject, self.found.baseline)
         )
         if not mine and not base:
             return []
@@ -134,9 +130,9 @@ class Words:
             tr(
                 "{policy} leaves {n} requests without a full answer, {baseline} {m}.",
                 policy=_capital(self.called(subject)),
-                n=mark(f"{mine:,g}", "bad" if mine > base else "strong"),
+                n=mark(few(mine), "bad" if mine > base else "strong"),
                 baseline=self.called(self.found.baseline),
-                m=f"{base:,g}",
+                m=few(base),
             )
         ]
 
@@ -166,7 +162,7 @@ class Words:
                 "On this seed the {figure} of {name} falls from {base} to {time} with {policy}", **given
             )
         return tr(
-            "At the median of {n} seeds the {figure} of {name} falls from {base} to {time} with {policy}",
+            "On the mean of {n} seeds the {figure} of {name} falls from {base} to {time} with {policy}",
             **given,
         )
 
@@ -176,14 +172,14 @@ class Words:
                 "On this seed the {figure} of {name} rises from {base} to {time} with {policy}", **given
             )
         return tr(
-            "At the median of {n} seeds the {figure} of {name} rises from {base} to {time} with {policy}",
+            "On the mean of {n} seeds the {figure} of {name} rises from {base} to {time} with {policy}",
             **given,
         )
 
     def _stays(self, given: dict[str, object]) -> str:
         if self.many == 1:
             return tr("On this seed the {figure} of {name} stays at {base} with {policy}", **given)
-        return tr("At the median of {n} seeds the {figure} of {name} stays at {base} with {policy}", **given)
+        return tr("On the mean of {n} seeds the {figure} of {name} stays at {base} with {policy}", **given)
 
     def _how_often(self, policy: str) -> str:
         if self.goal_s is None:

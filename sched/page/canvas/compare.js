@@ -8,7 +8,7 @@ function shape(tag, attributes) {
   return node;
 }
 
-// One policy's seeds on the log axis that all rows share: a line over the range, a small dot each, the median, the goal.
+// One policy's seeds on the log axis that all rows share: a line over the range, a small dot each, the mean, the goal.
 function dotsNode(dot, words, [low, high], goal) {
   const width = 150, height = 22, middle = height / 2, at = (s) => 8 + ((width - 16) * Math.log(Math.max(s, low) / low)) / Math.log(high / low);
   const node = shape("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": words, class: "dots" });
@@ -19,7 +19,7 @@ function dotsNode(dot, words, [low, high], goal) {
   if (!dot.values.length) return node;
   node.append(shape("line", { x1: at(Math.min(...dot.values)), x2: at(Math.max(...dot.values)), y1: middle, y2: middle, class: "range" }));
   for (const one of dot.values) node.append(shape("circle", { cx: at(one), cy: middle, r: 2, class: "seed" }));
-  const x = at(dot.median);
+  const x = at(dot.mean);
   if (dot.met === false) node.append(shape("path", { d: `M${x} ${middle - 6.5}l6.500 6.500 -6.500 6.500 -6.500 -6.500z`, class: "missed" }));
   else node.append(shape("circle", { cx: x, cy: middle, r: 5.5, class: dot.met ? "met" : "plain" }));
   return node;
