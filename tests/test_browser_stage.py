@@ -123,3 +123,60 @@ def test_a_request_is_outlined_everywhere_and_a_click_tells_the_server(visit: An
     first.until(f"location.search.includes('focus={name}')")
     first.key("Escape")
     first.until("!location.search.includes('focus=')")
+
+
+SEEN = """(names) => {
+  const found = [], stage = __stage;
+  for (const name of names) {
+    stage.pin(name);
+    for (let k = 0; k < 40; k++) {
+      stage.go(((k + 0.37) / 40) * stage.end, { rest: false });
+      stage.views.forEach((view, side) => {
+        const r = stage.placeOn(side, stage.focus), waits = view.waiting.some(([one]) => one === r);
+        const many = view.waiting.filter(([one]) => view.world.isUrgent(one)).length;
+        const said = stage.captions[side].querySelector(".words").textContent;
+        const header = stage.panels[side].status.textContent;
+        found.push([many, header, said, waits, name !== null && view.world.requests.arrival[r] > stage.t]);
+      });
+    }
+  }
+  return found;
+}"""
+SENTENCES = {
+    "en": (r"(\d+) urgent waiting, (\S+)", "{} urgent request", "No urgent request waits.", " comes in "),
+    "zh": (r"(\d+) 个紧急请求在等待，最长 (\S+)", "{} 个紧急请求在等待", "没有紧急请求在等待", "后到达"),
+}
+
+
+@pytest.mark.parametrize("code", list(SENTENCES))
+def test_header_and_caption_never_contradict_whoever_is_in_focus(visit: Any, code: str) -> None:
+    counts, told, nobody, comes = SENTENCES[code]
+    first = visit(f"v=1&t=1&a=backfill&lang={code}", reduced_motion="reduce")
+    names = [None, "chat-1", "chat-20", "chat-46", "chat-60", "api-3", "api-90", "docs-2"]
+    found = first.page.evaluate(
+        SEEN, [one for one in names if one is None or first.js(f"__stage.find('{one}')") is not None]
+    )
+    beside = 0
+    for many, header, said, waits, later in found:
+        counted = re.search(counts, header)
+        assert (int(counted[1]) if counted else 0) == many, header
+        if many:
+            assert nobody not in said, (header, said)
+            if not waits:
+                beside += 1
+                assert told.format(many) in said and counted is not None and counted[2] in said, (
+                    header,
+                    said,
+                )
+        elif not waits:
+            assert "urgent requests wait" not in said
+        assert (comes in said) or not later, said
+    assert beside > 20
+
+
+def test_the_worst_wait_is_in_focus_once_it_is_gone_to(visit: Any) -> None:
+    first = visit("v=1&t=20&a=backfill", reduced_motion="reduce")
+    first.key("w")
+    name = first.js("__stage.worlds[0].names[__stage.worst.r]")
+    assert first.js(WORDS).startswith(name)
+    first.until(f"location.search.includes('focus={name}')")

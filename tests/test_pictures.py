@@ -12,13 +12,14 @@ from sched import simulate
 from sched.external import change
 from sched.figures import palette
 from sched.figures.blocks import FREE, memory
-from sched.figures.glance import Glance, caption
+from sched.figures.glance import Glance, caption, span, status
 from sched.figures.measure import apart, lines, width
 from sched.figures.picture import Drawn, Scene, picture
 from sched.figures.side import side
 from sched.figures.svg import document, tag, words
 from sched.figures.thumbnail import thumbnail
 from sched.inversion import analyse
+from sched.language import language
 from sched.presets import presets
 from sched.scenario import Scenario, preset
 from tests.conftest import ROOT
@@ -142,6 +143,36 @@ def test_the_caption_tells_who_waits_for_what_and_how_much_is_free() -> None:
     )
     assert view.culprit is not None
     assert f"holds {view.memory.held[view.culprit]:,}." in said
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+@pytest.mark.parametrize("name", ["noisy-neighbour", "textbook"])
+def test_a_caption_never_says_that_nobody_urgent_waits_while_the_header_counts_some(
+    name: str, code: str
+) -> None:
+    say = language(code)
+    log = simulate(preset(name), "backfill")
+    seen, listed = side(log, analyse(log)), log.requests
+    chosen = np.linspace(0, len(listed) - 1, 8).astype(int).tolist()
+    counted = 0
+    for at in np.linspace(0, int(log.ended_ps.max()), 60).astype(int).tolist():
+        view = Glance(seen, at)
+        header, many = status(view, say)[0], len(view.urgent)
+        for request in [None, *chosen]:
+            said = caption(view, request, say)
+            assert (say("No urgent request waits.") in said) <= (not many), (at, request)
+            if many and request not in [one.request for one in view.waiting]:
+                longest = max(at - one.from_ps for one in view.urgent)
+                template = (
+                    "{n} urgent request waits, {longest}.",
+                    "{n} urgent requests wait, {longest} at most.",
+                )
+                assert say.count(many, *template, longest=span(longest)) in said, (at, request)
+                assert span(longest) in header and str(many) in header
+                counted += 1
+            if request is not None and at < listed.arrival_ps[request]:
+                assert say("{name} comes in {time}.", name=view.name(request), time="").split()[0] in said
+    assert counted > 20
 
 
 def test_a_picture_of_several_engines_and_of_split_requests_is_drawn_too() -> None:

@@ -42,6 +42,11 @@ class Glance:
         """Who waits, the most urgent and oldest first."""
         return self.side.waiting(self.at_ps)
 
+    @cached_property
+    def urgent(self) -> list[Waiting]:
+        """Those of them whom nobody is more urgent than."""
+        return [one for one in self.waiting if not self.side.level[one.request]]
+
     @property
     def free(self) -> int:
         """Blocks that nobody holds."""
@@ -92,10 +97,10 @@ def together(sentences: Sequence[str], say: Language) -> str:
 def status(view: Glance, say: Language = ENGLISH) -> tuple[str, str]:
     """How many urgent requests wait, how long, and whether that is good, bad or plain."""
     flat = view.side.is_flat
-    urgent = [one for one in view.waiting if not view.side.level[one.request]]
+    urgent = view.urgent
     if not urgent:
         return (say("nobody waiting") if flat else say("no urgent waiting")), "good"
-    longest = span(max(view.at_ps - one.from_ps for one in urgent))
+    longest = _longest(view, urgent)
     is_bad = any(one.code < LEGITIMATE for one in urgent)
     template = "{n} waiting, {longest}" if flat else "{n} urgent waiting, {longest}"
     return say(template, n=f"{len(urgent):,}", longest=longest), "bad" if is_bad else "plain"
@@ -125,8 +130,11 @@ def caption(view: Glance, request: int | None, say: Language = ENGLISH) -> str:
     if ended != NEVER and ended <= view.at_ps:
         after = say(ENDS[int(view.side.log.outcome[request])])
         told = {"name": view.name(request), "ended": after, "ago": span(view.at_ps - ended)}
-        return say("{name} {ended} {ago} ago, {took} after it came.", took=span(ended - arrived), **told)
-    return _quiet(view, say)
+        said = say("{name} {ended} {ago} ago, {took} after it came.", took=span(ended - arrived), **told)
+    else:
+        comes = arrived - view.at_ps
+        said = say("{name} comes in {time}.", name=view.name(request), time=span(comes)) if comes > 0 else ""
+    return together([said, _quiet(view, say)], say)
 
 
 ENDS = {
@@ -200,25 +208,39 @@ def _runs(view: Glance, request: int, say: Language) -> str:
     if gave := int(mine.sum()):
         one, many = "{n} request gave its blocks back for it.", "{n} requests gave their blocks back for it."
         text = together([text, say.count(gave, one, many)], say)
-    return together([text, _others(view, int(side.level[request]), say)], say)
+    return together([text, _urgent(view, say) or _others(view, int(side.level[request]), say)], say)
+
+
+def _longest(view: Glance, who: Sequence[Waiting]) -> str:
+    return span(max(view.at_ps - one.from_ps for one in who))
+
+
+def _urgent(view: Glance, say: Language) -> str:
+    """What the header counts, and what the first of them lacks."""
+    if not view.urgent:
+        return ""
+    flat = "{n} request waits, {longest}.", "{n} requests wait, {longest} at most."
+    ranked = "{n} urgent request waits, {longest}.", "{n} urgent requests wait, {longest} at most."
+    templates = flat if view.side.is_flat else ranked
+    waits = say.count(len(view.urgent), *templates, longest=_longest(view, view.urgent))
+    return together([waits, _why(view, view.urgent[0], say)], say)
 
 
 def _others(view: Glance, level: int, say: Language) -> str:
     lower = [one for one in view.waiting if view.side.level[one.request] > level]
     if not lower:
         return ""
-    longest = span(max(view.at_ps - one.from_ps for one in lower))
-    one, many = (
-        "{n} less urgent request waits, {longest}.",
-        "{n} less urgent requests wait, {longest} at most.",
-    )
-    return say.count(len(lower), one, many, longest=longest)
+    one = "{n} less urgent request waits, {longest}."
+    many = "{n} less urgent requests wait, {longest} at most."
+    return say.count(len(lower), one, many, longest=_longest(view, lower))
 
 
 def _quiet(view: Glance, say: Language) -> str:
+    if view.urgent:
+        return _urgent(view, say)
     bad = view.side.inverted
     if view.side.is_flat:
-        return say("Nobody waits.") if not view.waiting else say("All requests are equally urgent.")
+        return say("Nobody waits.")
     later = bad.from_ps[bad.from_ps > view.at_ps]
     if len(later):
         ahead = say("Next inversion at {at} s.", at=f"{later.min() / PS_PER_S:.2f}")

@@ -101,7 +101,7 @@ Object.assign(Stage.prototype, {
 
   worstWait() {
     if (!this.worst) return;
-    this.pin(null);
+    this.attend(this.worst.r);
     this.jump(this.worst.from + 0.62 * (this.worst.to - this.worst.from));
   },
 

@@ -142,7 +142,29 @@ function runningCaption(view, r) {
   const price = !gave ? "" : world.kept?.lend
     ? trCount(gave, "{n} borrower gave its blocks back for it and will run again.", "{n} borrowers gave their blocks back for it and will run again.")
     : trCount(gave, "{n} request gave its blocks back for it and will run again.", "{n} requests gave their blocks back for it and will run again.");
-  return joined([started, price, othersWaiting(view, r, world.requests.level[r])]);
+  return joined([started, price, urgentWaiting(view) || othersWaiting(view, r, world.requests.level[r])]);
+}
+
+// The urgent requests that wait now: what the header counts, in every language alike.
+function urgentOf({ world, waiting, t }) {
+  let many = 0, oldest = Infinity, inverted = false;
+  for (const [r, since] of waiting) {
+    if (!world.isUrgent(r)) break;                             // the most urgent stand first
+    many++;
+    oldest = Math.min(oldest, since);
+    inverted ||= INVERSION[world.cause(r, t)] ?? false;
+  }
+  return { many, inverted, longest: many ? span(t - oldest) : "" };
+}
+
+// Beside a request that does not wait itself: how many urgent ones do, how long, and what the first of them lacks.
+function urgentWaiting(view) {
+  const { world, t } = view, { many, longest } = urgentOf(view);
+  if (!many) return "";
+  const [r, since] = view.waiting[0], waits = world.isFlat
+    ? trCount(many, "{n} request waits, {longest}.", "{n} requests wait, {longest} at most.", { longest })
+    : trCount(many, "{n} urgent request waits, {longest}.", "{n} urgent requests wait, {longest} at most.", { longest });
+  return joined([waits, whyItWaits(view, r, since, world.cause(r, t))]);
 }
 
 // By outcome: what became of it, as a sentence and as a word in a table.
@@ -160,14 +182,16 @@ function caption(view, focus) {
   const wait = view.waiting.find((w) => w[0] === focus);
   if (wait) return waitingCaption(view, ...wait);
   if (world.stayOf(focus, view) !== null) return runningCaption(view, focus);
-  const ended = world.requests.ended[focus];
+  const ended = world.requests.ended[focus], arrival = world.requests.arrival[focus], name = world.name(focus);
+  if (arrival > t) return joined([tr("**{name} comes in {time}.**", { name, time: span(arrival - t) }), quietCaption(view)]);
   if (!(ended <= t)) return quietCaption(view);
-  const said = ENDED[world.requests.outcome[focus]]({ name: world.name(focus), ago: span(t - ended), after: span(ended - world.requests.arrival[focus]) });
-  return joined([said, othersWaiting(view, focus, world.requests.level[focus])]);
+  return joined([ENDED[world.requests.outcome[focus]]({ name, ago: span(t - ended), after: span(ended - arrival) }), quietCaption(view)]);
 }
 
+// How things stand where no request in focus waits or runs.
 function quietCaption(view) {
-  const { world, t } = view, next = world.nextEpisode(t);
+  const { world, t } = view, next = world.nextEpisode(t), urgent = urgentWaiting(view);
+  if (urgent) return urgent;
   const ahead = next !== null ? tr("Next inversion at {time}.", { time: moment(next) }) : world.episodes.length ? tr("No inversion lies ahead.") : tr("This run has no inversion.");
   if (view.idle && !view.waiting.length) return joined([tr("**The engine is idle.**"), ahead]);
   return joined([world.isFlat ? tr("**Nobody waits.**") : tr("**No urgent request waits.**"), othersWaiting(view, null, 0), world.isFlat ? "" : ahead]);
@@ -188,16 +212,9 @@ function decided(view) {
 
 // "2 urgent waiting, 5.7 s", and whether that is inversion.
 function urgentStatus(view) {
-  const { world, waiting, t } = view;
-  let many = 0, oldest = Infinity, inverted = false;
-  for (const [r, since] of waiting) {
-    if (!world.isUrgent(r)) break;                             // the most urgent stand first
-    many++;
-    oldest = Math.min(oldest, since);
-    inverted ||= INVERSION[world.cause(r, t)] ?? false;
-  }
+  const { world } = view, { many, inverted, longest } = urgentOf(view);
   if (!many) return { text: world.isFlat ? tr("nobody waiting") : tr("no urgent waiting"), kind: "good" };
-  const values = { n: many, longest: span(t - oldest) };
+  const values = { n: many, longest };
   return { text: world.isFlat ? tr("{n} waiting, {longest}", values) : tr("{n} urgent waiting, {longest}", values), kind: inverted ? "bad" : "plain" };
 }
 
