@@ -1,10 +1,6 @@
 """Sched Lab's dashboard: `make run`, or `python -m streamlit run app.py` from this folder."""
 
 import os
-from pathlib import Path
-
-STORE = Path(__file__).parent / "out" / "traces"
-"""Where uploaded traces are kept unless SCHED_STORE names another place."""
 
 
 def main() -> None:
@@ -12,9 +8,9 @@ def main() -> None:
     neither Streamlit nor the page, so these are imported here.
     """
     from sched.page.shell import page
-    from sched.trace_store import use_store
+    from sched.trace_store import chosen_store, use_store
 
-    use_store(os.environ.get("SCHED_STORE") or str(STORE))
+    use_store(chosen_store(os.environ.get("SCHED_STORE")))
     page()
 
 

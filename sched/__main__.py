@@ -17,7 +17,7 @@ from sched.command.recorded import read_file
 from sched.command.runs import explain_request, open_link, run, show_link
 from sched.command.tables import described
 from sched.fields import ScenarioError, suggestion
-from sched.trace_store import use_store
+from sched.trace_store import chosen_store, use_store
 from sched.version import citation
 from sched.workers import WorkersDied
 
@@ -71,7 +71,7 @@ def dispatch(words: Sequence[str]) -> int:
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    use_store(os.environ.get("SCHED_STORE", ""))
+    use_store(chosen_store(os.environ.get("SCHED_STORE")))
     try:
         code = dispatch(sys.argv[1:] if words is None else words)
         print(end="", flush=True)  # whatever goes wrong with the output goes wrong here

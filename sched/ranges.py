@@ -8,6 +8,7 @@ from sched.fields import ScenarioError
 from sched.knobs import Knob, field
 from sched.plain import join_path, split_path
 from sched.scenario import Scenario
+from sched.sentences import stated
 
 MOST_POINTS = 10_000
 
@@ -87,8 +88,7 @@ def _in_bounds(knob: Knob, key: str, ends: tuple[Decimal, Decimal]) -> None:
         high = knob.high is not None and float(end) > knob.high
         above = knob.above is not None and float(end) <= knob.above
         if low or high or above:
-            unit = f" {knob.unit}" if knob.unit else ""
-            raise ScenarioError(f"{key} = {_text(end)}{unit}: must be {knob.bounds}", key)
+            raise ScenarioError(stated(key, _text(end), knob.unit, f"must be {knob.bounds}"), key)
 
 
 def at(scenario: Scenario, axes: tuple[Axis, ...], place: tuple[int, ...]) -> Scenario:

@@ -121,8 +121,14 @@ def first_sentence(error: ValidationError, data: Any, prefix: str = "") -> tuple
     text = str(ctx["text"]) if kind == "problem" else _foreign(kind, first["msg"])
     if isinstance(value, Mapping | list | tuple) or hasattr(value, "model_fields"):
         return f"{path}: {text}" if path else text, path
-    unit = f" {ctx['unit']}" if ctx.get("unit") else ""
-    return f"{path} = {value_text(value)}{unit}: {text}", path
+    return stated(path, value_text(value), str(ctx.get("unit") or ""), text), path
+
+
+def stated(path: str, value: str, unit: str, text: str) -> str:
+    """A value at fault in its unit, and what is wrong; of a share it is said last what it is a share of."""
+    if unit.startswith("of "):
+        return f"{path} = {value}: {text} (share {unit})"
+    return f"{path} = {value}{f' {unit}' if unit else ''}: {text}"
 
 
 def _choice(kind: str, ctx: Mapping[str, Any], path: str, value: Any) -> tuple[str, str]:

@@ -6,7 +6,23 @@ from typing import Any
 
 from sched.fields import ScenarioError
 
+BESIDE = "out/traces"
+DEFAULT = Path(__file__).parent.parent / BESIDE
+"""Where the page and the command line keep traces unless SCHED_STORE names another place."""
 _store = ""
+
+
+def chosen_store(given: str | None) -> str:
+    """The store that SCHED_STORE names, else the folder in the project that every program here shares."""
+    return given or str(DEFAULT)
+
+
+def named(place: str) -> str:
+    """A store as it may be shown to anybody: the default by its short name, an address without its keys."""
+    if place == str(DEFAULT):
+        return BESIDE
+    scheme, mark, rest = place.partition("://")
+    return f"{scheme}{mark}{rest.partition('?')[0].rpartition('@')[2]}" if mark else place
 
 
 def use_store(place: str) -> None:
@@ -31,7 +47,7 @@ def _filesystem(place: str) -> tuple[Any, str]:
         else:
             system, folder = fs.LocalFileSystem(), str(Path(place).resolve())
     except (OSError, ValueError) as error:
-        raise ScenarioError(f"the store {place} cannot be opened: {error}", "trace.digest") from None
+        raise ScenarioError(f"the store {named(place)} cannot be opened: {error}", "trace.digest") from None
     return system, folder
 
 
@@ -47,7 +63,7 @@ def store(source: bytes | Path, place: str = "") -> str:
         system.move(f"{folder}/{digest}.part", f"{folder}/{digest}")
     except OSError as error:
         raise ScenarioError(
-            f"the trace cannot be stored in {place or _store}: {error}", "trace.digest"
+            f"the trace cannot be stored in {named(place or _store)}: {error}", "trace.digest"
         ) from None
     return digest
 
@@ -64,7 +80,8 @@ def load(digest: str, place: str = "") -> bytes:
             data: bytes = file.read()
     except OSError:
         raise ScenarioError(
-            f"trace.digest = {digest}: this trace is not in the store of this server; upload the file again",
+            f"trace.digest = {digest}: this trace is not in the store {named(place or _store)}; upload the "
+            "file to the page again, or name the store that has it in SCHED_STORE",
             "trace.digest",
         ) from None
     if hashlib.sha256(data).hexdigest() != digest:

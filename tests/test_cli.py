@@ -12,10 +12,11 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from sched import POLICIES, Scenario, simulate
+from sched import POLICIES, Scenario, simulate, trace_store
 from sched.__main__ import COMMANDS, LATER, main
 from sched.files import read_file, to_json, to_toml
 from sched.presets import presets
+from sched.traces import read_trace, trace_scenario
 from tests.conftest import ROOT
 from tests.readme import README, current
 
@@ -205,11 +206,34 @@ def test_a_trace_becomes_a_scenario_and_a_link(
     assert "line 4" in told(*words)
     monkeypatch.chdir(tmp_path)
     assert finite(told("run", "deep/scenario.toml", "--json"))["scenario"]["urgency"] == "high_first"
-    told("link", "deep/scenario.toml", code=2)
     monkeypatch.setenv("SCHED_STORE", str(tmp_path / "store"))
     query = told("link", "deep/scenario.toml").strip()
     (tmp_path / "rows.csv").unlink()
     assert finite(told("open", query, "--json"))["policies"]["fcfs"]["requests"]["finished"] == 2
+
+
+def test_the_scenario_that_the_page_exports_for_a_trace_runs_as_it_comes(
+    told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SCHED_STORE", raising=False)
+    monkeypatch.setattr(trace_store, "DEFAULT", tmp_path / "store")
+    trace = read_trace(b"arrival,prompt,output\n0,10,3\n1,20,4\n", "mine.csv")
+    (tmp_path / "mine.toml").write_text(to_toml(trace_scenario(trace)), "utf-8")
+    told("run", str(tmp_path / "mine.toml"), code=2)
+    trace_store.store(b"arrival,prompt,output\n0,10,3\n1,20,4\n", str(tmp_path / "store"))
+    done = finite(told("run", str(tmp_path / "mine.toml"), "--json"))
+    assert done["policies"]["fcfs"]["requests"]["finished"] == 2
+
+
+def test_an_unknown_digest_names_the_store_and_never_its_keys(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = f"v=1&scenario=blank&trace.digest={'0' * 64}"
+    monkeypatch.setenv("SCHED_STORE", str(tmp_path))
+    assert main(["open", query]) == 2
+    assert f"not in the store {tmp_path}; upload the file" in capsys.readouterr().err
+    assert trace_store.named(str(trace_store.DEFAULT)) == "out/traces"
+    assert trace_store.named("s3://key:secret@bucket/folder?region=x") == "s3://bucket/folder"
 
 
 @pytest.mark.parametrize("name", ["policies", "scenarios", "hardware"])
@@ -291,7 +315,7 @@ MISTAKES: dict[str, tuple[str, ...]] = {
     "policies.resque: no such policy; did you mean rescue?": ("run", "textbook", "--policies", "resque"),
     "fcfs is named twice": ("run", "textbook", "--policies", "fcfs,fcfs"),
     "rescue.kv = nan": ("run", "textbook", "rescue.kv=nan"),
-    "rescue.kv = -0.1 of KV: must be at least 0": ("run", "textbook", "rescue.kv=-0.1"),
+    "rescue.kv = -0.1: must be at least 0 (share of KV)": ("run", "textbook", "rescue.kv=-0.1"),
     "rescue.kv = inf": ("run", "textbook", "rescue.kv=inf"),
     "rescue.kw: no such setting; known are kv": ("run", "textbook", "rescue.kw=1"),
     "engine.kv_block: no such setting; did you mean": ("run", "textbook", "engine.kv_block=1"),

@@ -186,7 +186,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"title": 5}, "title = 5: must be a text; put it in quotes"),
     ({"policies": {}}, "policies: name at least one policy to run"),
     ({"policies": {"resque": {}}}, "policies.resque: no such policy; did you mean rescue?"),
-    ({"policies": {"rescue": {"kv": 1.5}}}, "rescue.kv = 1.5 of KV: must be at most 1"),
+    ({"policies": {"rescue": {"kv": 1.5}}}, "rescue.kv = 1.5: must be at most 1 (share of KV)"),
     ({"policies": {"rescue": {"kv": None}}}, "rescue.kv = none: must be a number"),
     ({"policies": {"rescue": {"lend": 1}}}, "rescue.lend = 1: must be true or false"),
     ({"sede": 1}, "sede: no such setting; did you mean seed?"),

@@ -56,7 +56,7 @@ def test_a_range_includes_its_stop_and_is_decimal() -> None:
         ("rescue.kv=a:1:1", "a is no number"),
         ("rescue.kv=0:nan:1", "nan must be a finite number"),
         ("rescue.kv=0:1:0.00001", "is 100,001 points, must be at most 10,000"),
-        ("rescue.kv=0:2:0.5", "rescue.kv = 2 of KV: must be at least 0 and at most 1"),
+        ("rescue.kv=0:2:0.5", "rescue.kv = 2: must be at least 0 and at most 1 (share of KV)"),
         ("rescue.kx=0:1:1", "rescue.kx: no such setting; did you mean rescue.kv?"),
     ],
 )
