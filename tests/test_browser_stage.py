@@ -180,3 +180,31 @@ def test_the_worst_wait_is_in_focus_once_it_is_gone_to(visit: Any) -> None:
     name = first.js("__stage.worlds[0].names[__stage.worst.r]")
     assert first.js(WORDS).startswith(name)
     first.until(f"location.search.includes('focus={name}')")
+
+
+def test_letters_act_at_once_and_keys_that_scroll_only_once_the_stage_was_clicked(visit: Any) -> None:
+    first = visit("v=1&t=30&a=backfill", reduced_motion="reduce")
+    press = first.page.keyboard.press
+    assert first.js("document.activeElement === document.body")
+    press("Space")
+    press("PageDown")
+    assert first.js("[__stage.t, Boolean(__stage.playing)]") == [30, False]
+    press("n")
+    moved = first.js("__stage.t")
+    assert moved != 30
+    press("?")
+    assert first.page.locator(".help:visible dd").count() > 15
+    assert first.page.locator(".help p").inner_text().startswith("Letters, digits and ?")
+    press("?")
+    field = first.page.locator(".st-key-pick_A input")
+    field.focus()
+    press("n")
+    press("Escape")
+    assert first.js("__stage.t") == moved
+    first.page.locator(".stage .clock").click()
+    first.js("document.activeElement.blur()")
+    press("PageDown")
+    assert first.js("__stage.t") == pytest.approx(moved + 1, abs=0.01)
+    first.page.locator(".st-key-heading p").first.click()
+    press("PageUp")
+    assert first.js("__stage.t") == pytest.approx(moved + 1, abs=0.01)

@@ -1,5 +1,7 @@
 """The first minute on the page: the ready scenarios with pictures, three steps, and what was promised."""
 
+from dataclasses import replace
+
 import pytest
 
 from sched.language import NAMES, language
@@ -37,8 +39,12 @@ def test_the_cards_open_only_when_asked_for_and_one_that_is_chosen_is_shown() ->
     assert len(data["rows"]) == len(presets()) and data["words"]["how"]
 
 
-def test_a_newcomer_gets_three_steps_until_something_is_changed() -> None:
+def test_a_newcomer_gets_three_steps_until_a_control_is_changed() -> None:
     page = opened()
+    assert len(component(page, "cards")["hint"]["steps"]) == 3
+    looked = replace(page.session_state["shown"], t=20.0, focus="chat-44", tab="request")
+    page.session_state["shown"], page.session_state["changed"] = looked, True
+    page.run()
     assert len(component(page, "cards")["hint"]["steps"]) == 3
     page.slider(key="rescue.kv").set_value(0.2).run()
     assert component(page, "cards")["hint"] is None

@@ -113,9 +113,11 @@ def choose(side: str, key: str) -> None:
 
 
 def hint() -> dict[str, Any] | None:
-    """Three steps for a newcomer, until something is changed; the browser remembers who has read them."""
-    state = st.session_state
-    if not state.get("newcomer") or state.get("changed"):
+    """Three steps for a newcomer, until a control is changed; the browser remembers who has read them."""
+    state, now = st.session_state, shown()
+    controls = now.scenario, now.a, now.b, now.expert  # the rest is looking, not changing
+    if not state.get("newcomer") or state.setdefault("controls_at_first", controls) != controls:
+        state["newcomer"] = False
         return None
     steps = [
         tr(

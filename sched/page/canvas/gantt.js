@@ -68,7 +68,7 @@ class Gantt {
   get plot() { return this.width - GUTTER; }
   x(t, w) { return GUTTER + ((t - w[0]) / (w[1] - w[0])) * this.plot; }
 
-  // The tiles of this scale that a window touches, drawn where they are not yet; while it moves one more, ahead of it.
+  // The tiles of this scale that a window touches, drawn where they are not yet; while it moves the next one is drawn when the browser has time.
   cover(w, p, ahead) {
     const rate = this.plot / (w[1] - w[0]), { drawn } = this;
     if (!drawn || Math.abs(drawn.rate - rate) > 1e-6 * rate || drawn.theme !== p.key || drawn.width !== this.width || !this.tiles.size) {
@@ -77,11 +77,17 @@ class Gantt {
       this.eviction = this.evictions(rate, p);
     }
     const first = Math.floor((w[0] * this.drawn.rate) / TILE), last = Math.floor((w[1] * this.drawn.rate) / TILE);
-    let fresh = 0;
-    for (let k = first; k <= last; k++) if (!this.tiles.has(k)) { this.tiles.set(k, this.tile(k, p)); fresh++; }
-    if (ahead && !fresh && !this.tiles.has(last + 1)) this.tiles.set(last + 1, this.tile(last + 1, p));
+    for (let k = first; k <= last; k++) if (!this.tiles.has(k)) this.tiles.set(k, this.tile(k, p));
+    if (ahead && !this.tiles.has(last + 1)) this.soon(last + 1, p);
     if (this.tiles.size > 3 * (last - first + 2)) for (const k of this.tiles.keys()) if (k < first - 1 || k > last + 2) this.tiles.delete(k);
     return [first, last];
+  }
+
+  soon(k, p) {
+    if (this.awaited) return;
+    const { drawn } = this, act = () => { this.awaited = false; if (this.drawn === drawn && this.tiles.size && !this.tiles.has(k)) this.tiles.set(k, this.tile(k, p)); };
+    this.awaited = true;
+    if (globalThis.requestIdleCallback) requestIdleCallback(act, { timeout: 500 }); else setTimeout(act, 30);
   }
 
   tile(k, p) {

@@ -13,7 +13,8 @@ class Help {
     this.marks = el("dl", { class: "legend" });
     this.more = el("dl", { class: "legend shortcuts" });
     this.titles = [el("h4"), el("h4")];
-    this.root = el("section", { class: "help", hidden: true }, el("div", {}, this.titles[0], this.marks), el("div", {}, this.titles[1], this.more));
+    this.note = el("p");
+    this.root = el("section", { class: "help", hidden: true }, el("div", {}, this.titles[0], this.marks), el("div", {}, this.titles[1], this.note, this.more));
     this.write();
   }
 
@@ -21,6 +22,7 @@ class Help {
     this.keys.replaceChildren(...KEYS().flatMap(([key, text]) => [el("kbd", {}, key), text ? el("span", {}, text) : null]).filter(Boolean));
     say(this.titles[0], tr("What the stage shows"));
     say(this.titles[1], tr("Keys"));
+    say(this.note, tr("Letters, digits and ? act outside of fields and buttons; Space, arrows and the others once the stage was clicked or has the focus."));
     this.root.setAttribute("aria-label", tr("Help"));
     this.more.replaceChildren(...MORE_KEYS().flatMap(([keys, text]) => [el("dt", {}, ...keys.map((key) => (key === "…" ? key : el("kbd", {}, key)))), el("dd", {}, text)]));
     if (!this.root.hidden) this.draw();

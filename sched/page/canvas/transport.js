@@ -139,6 +139,12 @@ Object.assign(Stage.prototype, {
     if (!this.brushKey(event)) act();
   },
 
+  // Where nothing has the focus letters and digits act at once; keys that move a page only once the stage was clicked.
+  onPageKey(event) {
+    if (event.target !== document.body || !this.worlds.length || !this.root.isConnected || document.querySelector('[role="dialog"]')) return;
+    if (this.clicked || /^[npwbft?[\]]$/.test(event.key) || /^(?:Digit|Numpad)[1-5]$/.test(event.code)) this.onKey(event);
+  },
+
   escape() { if (!this.help.root.hidden) this.help.toggle(false); else this.attend(null); },
 
   listen() {
@@ -158,8 +164,9 @@ Object.assign(Stage.prototype, {
     this.panels.forEach((panel) => this.overPanel(panel));
     const goto = (event) => { this.jump(event.detail.t); if (event.detail.focus) this.attend(event.detail.focus, Boolean(event.detail.opens)); this.root.scrollIntoView({ block: "nearest", behavior: still() ? "auto" : "smooth" }); };
     const sharing = (event) => { if (event.target.closest?.(".st-key-share")) this.tell(); };
+    const touched = (event) => { this.clicked = event.composedPath().includes(this.root); };
     const over = new AbortController(), until = { capture: true, signal: over.signal };
-    for (const [name, act] of [["sched:goto", goto], ["sched:focus", (event) => this.pin(event.detail)], ["sched:estimates", () => { if (this.worlds.length) { this.estimate(); this.show(true); } }], ["pointerdown", sharing], ["keydown", sharing]]) window.addEventListener(name, act, until);
+    for (const [name, act] of [["sched:goto", goto], ["sched:focus", (event) => this.pin(event.detail)], ["sched:estimates", () => { if (this.worlds.length) { this.estimate(); this.show(true); } }], ["pointerdown", sharing], ["keydown", sharing], ["pointerdown", touched], ["keydown", (event) => this.onPageKey(event)]]) window.addEventListener(name, act, until);
     this.unlisten = () => over.abort();
   },
 
