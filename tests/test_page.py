@@ -4,6 +4,7 @@ import json
 import struct
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -26,7 +27,7 @@ from sched.page.cards import kept, seconds
 from sched.page.component import VIEWS, script
 from sched.page.controls import roles, value_at
 from sched.page.results import MOST
-from sched.page.state import Shown, default_pair, query_of, shown_by
+from sched.page.state import Shown, another, default_pair, query_of, shown_by
 from sched.page.titles import plain
 from sched.scenario import Scenario, preset, presets
 from sched.trace_store import store
@@ -457,3 +458,19 @@ def test_a_link_to_a_stored_trace_opens(monkeypatch: Any, tmp_path: Path) -> Non
     assert any("recorded trace" in one.value for one in page.caption)
     page = opened(v="1", scenario="blank", trace__digest="0" * 64)
     assert not page.exception and "not in the store" in page.error[0].value
+
+
+def test_a_list_that_comes_back_in_other_words_changes_nothing(page: AppTest) -> None:
+    # The browser knows a choice by its words: none of them may say a value that a slider moves meanwhile.
+    for key in ("pick_A", "pick_B"):
+        assert not any(sign.isdigit() for one in page.selectbox(key=key).options for sign in one)
+
+
+def test_another_scenario_is_seen_in_the_same_language_view_and_controls() -> None:
+    now = Shown(
+        preset("noisy-neighbour"), "backfill", "rescue", t=3.0, focus="chat-1", lang="zh", expert=True
+    )
+    seen = another(replace(now, page="compare", seeds=3, baseline="backfill"), preset("textbook"))
+    assert (seen.lang, seen.expert, seen.page, seen.seeds) == ("zh", True, "compare", 3)
+    assert (seen.t, seen.focus, seen.baseline) == (None, None, None)
+    assert seen.a in seen.scenario.policies and seen.b in seen.scenario.policies

@@ -126,7 +126,7 @@ def test_the_composed_trace_is_about_its_most_urgent_class(shared: Path) -> None
     ],
 )
 def test_a_file_that_is_no_trace_is_refused_in_words(name: str, why: str, shared: Path, folder: Path) -> None:
-    page = opened(v="1", **{"rescue.kv": "0.3"})
+    page = opened(v="1", scenario="noisy-neighbour@1", **{"rescue.kv": "0.3"})
     before = component(page, "cards"), query(page)
     page = give(page, name, (shared / "traces" / "adversarial" / name).read_bytes())
     assert not page.exception and not page.error

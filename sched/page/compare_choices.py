@@ -7,7 +7,7 @@ import streamlit as st
 from sched.experiments import expected_requests
 from sched.page.language import tr
 from sched.page.state import SEEDS, Shown, show, shown
-from sched.page.titles import plain, title
+from sched.page.titles import name_of
 from sched.scenario import Scenario
 
 FAMILIES = ("ttft", "tpot", "e2e", "wait")
@@ -99,7 +99,8 @@ def _metric_chosen() -> None:
 
 
 def _baseline_chosen() -> None:
-    show(replace(shown(), baseline=st.session_state["baseline"]))
+    if (key := st.session_state["baseline"]) in shown().scenario.policies:
+        show(replace(shown(), baseline=key))
 
 
 def _seeds_chosen() -> None:
@@ -113,7 +114,7 @@ def choices(now: Shown, what: Chosen, classes: list[str]) -> None:
     state["baseline"], state["seeds"] = what.baseline, what.seeds
     names = family_names()
     with st.container(horizontal=True, vertical_alignment="bottom", key="choices"):
-        st.selectbox(tr("Class"), classes, key="of", format_func=plain, width=150, on_change=_name_chosen)
+        st.selectbox(tr("Class"), classes, key="of", width=150, on_change=_name_chosen)
         st.segmented_control(
             tr("Figure"),
             FAMILIES,
@@ -130,7 +131,7 @@ def choices(now: Shown, what: Chosen, classes: list[str]) -> None:
             tr("Baseline"),
             policies,
             key="baseline",
-            format_func=lambda key: title(now.scenario, key),
+            format_func=name_of,  # without the size of a buffer, which a slider changes
             width=210,
             help=tr("Differences are against this policy, on the same seeds."),
             on_change=_baseline_chosen,

@@ -9,7 +9,7 @@ from sched.figures.thumbnail import thumbnail
 from sched.page.component import component
 from sched.page.language import tr
 from sched.page.results import result
-from sched.page.state import Shown, default_pair, show, shown, start, with_scenario
+from sched.page.state import another, default_pair, show, shown, start
 from sched.presets import presets
 from sched.scenario import preset
 
@@ -68,7 +68,7 @@ def rows(current: str, is_dark: bool) -> list[dict[str, Any]]:
 def open_scenario(name: str) -> None:
     """Show a ready scenario from its start, seen as the one before was."""
     now, chosen = shown(), preset(name)
-    show(with_scenario(Shown(chosen, "", "", expert=now.expert, tab=now.tab, lang=now.lang), chosen))
+    show(another(now, chosen))
     start(shown())
 
 

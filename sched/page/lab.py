@@ -1,9 +1,12 @@
 """The Lab: change the scheduler, see what happens to the urgent requests, and who is to blame."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
+from sched.experiments import expected_requests
 from sched.fields import ScenarioError
 from sched.figures.engines import drawn
 from sched.figures.payload import end_ps
@@ -16,16 +19,17 @@ from sched.page.headline import headline, name_tab
 from sched.page.incidents import incidents
 from sched.page.language import say, tr
 from sched.page.request import request_tab
-from sched.page.results import Incident, Result, results
+from sched.page.results import LARGE, Incident, Result, results
 from sched.page.results import incidents as incidents_of
 from sched.page.scene import verdict_of
 from sched.page.share import share
 from sched.page.sidebar import sidebar
 from sched.page.stage import stage
 from sched.page.state import TABS, Shown, sentence, show, shown, write_address
-from sched.page.titles import plain, scenario_line, scenario_title, title
+from sched.page.titles import name_of, plain, scenario_line, scenario_title, title
 from sched.page.told import told
 from sched.page.trust import trust_in
+from sched.scenario import Scenario
 from sched.verdict import urgent_class
 from sched.words import count
 
@@ -38,8 +42,29 @@ TABS_OF = {
 
 
 def lab() -> None:
-    """The whole view, top to bottom."""
-    sidebar()
+    """The whole view. Once it stands, the picture is sent before the controls, of which few change."""
+    state = st.session_state
+    is_late = state.get("controlled", False) and _is_quick(shown().scenario)
+    if not is_late:
+        sidebar()
+    draw_below = _above()
+    if is_late:
+        sidebar()
+    state["controlled"] = True
+    if draw_below is not None:
+        draw_below()
+
+
+def _is_quick(scenario: Scenario) -> bool:
+    """Whether its runs are made at once, without a bar that shows how far they are."""
+    try:
+        return expected_requests(scenario) <= LARGE
+    except ScenarioError:
+        return False  # said in words where the picture is
+
+
+def _above() -> Callable[[], None] | None:
+    """From the heading to the stage; what draws the rest, or None where there is nothing to see."""
     now = shown()
     messages()
     _heading(now)
@@ -48,18 +73,23 @@ def lab() -> None:
     except ScenarioError as error:
         st.error(plain(sentence(error)), icon=":material/error:")
         gallery("gallery_instead")
-        return
+        return None
     first = next(iter(runs.values()))
     name = urgent_class(first.summary, now.scenario)
     if name is None:
         st.info(tr("This scenario has no requests: add traffic or requests to it."), icon=":material/inbox:")
         gallery("gallery_instead")
-        return
+        return None
     now = placed(now, runs)
     found = {key: incidents_of(now.scenario, key) for key in dict.fromkeys((now.a, now.b))}
     name_tab(headline(now, runs, name))
     cards(now, runs, name, verdict_of(now, runs), trust_in(now, runs, name))
     stage(now, runs, found)
+    return partial(_rest, now, runs, found, name)
+
+
+def _rest(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]], name: str) -> None:
+    """What stands below the stage."""
     for key in found:
         if several := several_engines(runs[key]):
             st.caption(f"{title(now.scenario, key)}: {several}")
@@ -130,14 +160,17 @@ def placed(now: Shown, runs: dict[str, Result]) -> Shown:
 
 
 def _pick(side: str) -> None:
-    choose(side, st.session_state[f"pick_{side}"])
+    key = st.session_state[f"pick_{side}"]
+    if key in shown().scenario.policies:  # a list that was drawn in other words may send them back
+        choose(side, key)
 
 
 def _heading(now: Shown) -> None:
     """The scenario's name, the two policies on the stage, and Share."""
     with st.container(horizontal=True, vertical_alignment="center", key="heading"):
         st.markdown(scenario_line(now.scenario), width="stretch")
-        names = {key: title(now.scenario, key) for key in now.scenario.policies}
+        # Without the size of a buffer: a list knows its choices by their words, which no slider may change.
+        names = {key: name_of(key) for key in now.scenario.policies}
         sides = [("A", now.a, ""), ("B", now.b, tr("against"))]
         for side, key, before in sides[: len(now.scenario.policies)]:
             if before:

@@ -7,7 +7,7 @@ import streamlit as st
 from sched.page.component import palette, style_sheet
 from sched.page.language import say, tr
 from sched.page.lesson import closed, replay, still, tasks
-from sched.page.state import Shown, default_pair, show, shown, start
+from sched.page.state import PAGES, another, show, shown, start
 from sched.page.titles import plain
 from sched.text.facts_memory import LOCK_STEP, Facts
 from sched.text.lesson_runs import Changes, lesson_scenario
@@ -191,7 +191,7 @@ def _to_lab(key: str, changes: Changes, a: str, b: str | None, t: float | None, 
     )
     others = [key for key in found.policies if key != a]
     other = b if b is not None and b in others else others[0]
-    opened = Shown(found, *default_pair(found), lang=now.lang, lesson=now.lesson)
+    opened = replace(another(now, found), page=PAGES[0], seeds=None, lesson=now.lesson)
     show(replace(opened, a=a, b=other, t=t, focus=focus))
     start(shown())
 

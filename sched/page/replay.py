@@ -9,7 +9,7 @@ from sched.cost import machine
 from sched.fields import ScenarioError
 from sched.page.language import say, tr, tr_count
 from sched.page.results import refused_size
-from sched.page.state import Shown, sentence, show, shown, start, with_scenario
+from sched.page.state import another, sentence, show, shown, start
 from sched.page.titles import plain
 from sched.scenario import Scenario
 from sched.trace_store import store
@@ -52,7 +52,7 @@ def take(data: bytes, name: str) -> None:
             joined((said, tr("The screen stays as it was.")), say()),
         )
         return
-    show(with_scenario(Shown(scenario, "", "", expert=now.expert, tab=now.tab), scenario))
+    show(another(now, scenario))
     start(shown())
 
 

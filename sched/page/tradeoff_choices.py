@@ -8,7 +8,6 @@ from sched.advice import Goal
 from sched.fields import ScenarioError
 from sched.page.language import tr
 from sched.page.state import SEEDS, refuse, sentence, show, shown
-from sched.page.titles import plain
 from sched.page.tradeoff_view import View
 from sched.page.varied import CURVE, MAP, knob_title, knobs, range_text, usual_range
 from sched.ranges import axis
@@ -23,7 +22,6 @@ def choices(view: View) -> None:
             tr("Class"),
             view.classes,
             key="tradeoff_class",
-            format_func=plain,
             width=130,
             on_change=_class_chosen,
         )
