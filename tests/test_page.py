@@ -23,11 +23,12 @@ from sched.inversion import analyse
 from sched.log import Log
 from sched.metrics import summary
 from sched.page import lab, state
+from sched.page.another import another
 from sched.page.cards import kept, seconds
 from sched.page.component import VIEWS, script
 from sched.page.controls import roles, value_at
 from sched.page.results import MOST
-from sched.page.state import Shown, another, default_pair, query_of, shown_by
+from sched.page.state import Shown, default_pair, query_of, shown_by
 from sched.page.titles import plain
 from sched.scenario import Scenario, preset, presets
 from sched.trace_store import store
@@ -470,7 +471,8 @@ def test_another_scenario_is_seen_in_the_same_language_view_and_controls() -> No
     now = Shown(
         preset("noisy-neighbour"), "backfill", "rescue", t=3.0, focus="chat-1", lang="zh", expert=True
     )
-    seen = another(replace(now, page="compare", seeds=3, baseline="backfill"), preset("textbook"))
+    now = replace(now, expert=True, page="compare", seeds=3, baseline="backfill")
+    seen = another(now, preset("textbook"))
     assert (seen.lang, seen.expert, seen.page, seen.seeds) == ("zh", True, "compare", 3)
     assert (seen.t, seen.focus, seen.baseline) == (None, None, None)
     assert seen.a in seen.scenario.policies and seen.b in seen.scenario.policies

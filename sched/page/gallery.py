@@ -6,10 +6,11 @@ from typing import Any
 import streamlit as st
 
 from sched.figures.thumbnail import thumbnail
+from sched.page.another import another
 from sched.page.component import component
 from sched.page.language import tr
 from sched.page.results import result
-from sched.page.state import another, default_pair, show, shown, start
+from sched.page.state import default_pair, show, shown, start
 from sched.presets import presets
 from sched.scenario import preset
 

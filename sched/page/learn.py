@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import streamlit as st
 
+from sched.page.another import another
 from sched.page.component import palette, style_sheet
 from sched.page.language import say, tr
 from sched.page.lesson import closed, replay, still, tasks
-from sched.page.state import PAGES, another, show, shown, start
+from sched.page.state import PAGES, show, shown, start
 from sched.page.titles import plain
 from sched.text.facts_memory import LOCK_STEP, Facts
 from sched.text.lesson_runs import Changes, lesson_scenario

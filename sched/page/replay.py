@@ -7,9 +7,10 @@ import streamlit as st
 
 from sched.cost import machine
 from sched.fields import ScenarioError
+from sched.page.another import another
 from sched.page.language import say, tr, tr_count
 from sched.page.results import refused_size
-from sched.page.state import another, sentence, show, shown, start
+from sched.page.state import sentence, show, shown, start
 from sched.page.titles import plain
 from sched.scenario import Scenario
 from sched.trace_store import store

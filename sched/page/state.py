@@ -79,12 +79,6 @@ def with_scenario(shown: Shown, scenario: Scenario) -> Shown:
     return replace(shown, scenario=scenario, a=a, b=b, baseline=baseline)
 
 
-def another(shown: Shown, scenario: Scenario) -> Shown:
-    """Another scenario in the same view, language and controls; what was chosen in the old one is let go."""
-    kept = replace(Shown(scenario, "", ""), expert=shown.expert, tab=shown.tab, lang=shown.lang)
-    return with_scenario(replace(kept, page=shown.page, seeds=shown.seeds), scenario)
-
-
 def query_of(shown: Shown) -> str:
     """The query of a link that opens exactly this."""
     first, second = default_pair(shown.scenario)
