@@ -137,6 +137,47 @@ def test_a_file_that_is_no_trace_is_refused_in_words(name: str, why: str, shared
     assert not page.sidebar.warning
 
 
+FOREIGN = b"a,b,when,who\n300,20,1000,high\n400,30,1500,low\n"
+
+
+def test_columns_of_unknown_names_are_asked_for_and_the_link_carries_the_answer(folder: Path) -> None:
+    page = give(opened(), "mine.csv", FOREIGN)
+    (said,) = [one.value for one in page.sidebar.warning]
+    assert "no column of prompt or output tokens was recognised. Say below" in said and "--map" not in said
+    assert not page.exception and not list(folder.iterdir())
+    asked = {one.label: one for one in page.sidebar.selectbox}
+    assert asked["Time"].value is None and "a \u00b7 300" in asked["Time"].options
+    asked["Prompt tokens"].set_value("a")
+    asked["Answer tokens"].set_value("b")
+    asked["Time"].set_value("when")
+    asked["Unit of time"].set_value("ms")
+    asked["Class, if any"].set_value("who")
+    read_so(page)
+    assert not page.exception and not page.sidebar.warning and "2 requests in 0.5 s" in words(page)
+    assert "Prompt tokens" not in [one.label for one in page.sidebar.selectbox]
+    link = query(page)
+    assert 'prompt="a"' in link["trace.map"][0] and link["trace.unit"] == ["ms"]
+    again = opened(**{key: texts[0] for key, texts in link.items()})
+    assert not again.exception and words(again) == words(page)
+
+
+def read_so(page: AppTest) -> None:
+    next(one for one in page.sidebar.button if one.label in ("Read it so", "就这样读取")).click().run()
+
+
+def test_an_answer_that_does_not_do_is_asked_again_and_the_file_can_be_discarded() -> None:
+    page = give(opened(lang="zh"), "mine.csv", FOREIGN)
+    read_so(page)
+    assert not page.exception and len(page.sidebar.warning) == 1
+    asked = {one.label: one for one in page.sidebar.selectbox}
+    asked["提示 token 数"].set_value("a")
+    asked["回答 token 数"].set_value("who")
+    read_so(page)
+    assert not page.exception and len(page.sidebar.warning) == 1
+    next(one for one in page.sidebar.button if one.label == "放弃这个文件").click().run()
+    assert not page.exception and "提示 token 数" not in [one.label for one in page.sidebar.selectbox]
+
+
 def test_what_was_dropped_is_listed_with_its_reason(shared: Path) -> None:
     name = "num_bad_values.csv"
     page = give(opened(), name, (shared / "traces" / "adversarial" / name).read_bytes())

@@ -9,6 +9,7 @@ from sched.cost import machine
 from sched.fields import ScenarioError
 from sched.page.another import another
 from sched.page.language import say, tr, tr_count
+from sched.page.mapping import forget, keep, mapping
 from sched.page.results import refused_size
 from sched.page.state import sentence, show, shown, start
 from sched.page.titles import plain
@@ -19,18 +20,26 @@ from sched.words import count, joined
 
 ENDINGS = ("csv", "tsv", "txt", "jsonl", "ndjson", "json", "parquet", "gz")
 MOST_LINES = 6
+ADVICE = "; say "
+"""What a reader's sentence says after this is for the command line; the page asks instead."""
 HELP = (
     "A CSV, JSON, JSON lines or Parquet file, also gzipped. It says of each request when it came, the tokens "
     "of its prompt and of its answer, and perhaps its class, tenant, priority and id. Common formats and "
-    "column names are recognised; where yours are not, `python -m sched trace` can be told which column is "
-    "what and in which unit. The server keeps the file, so that a link can open it: whoever has the link can."
+    "column names are recognised; where yours are not, you are asked which column is what and in which unit. "
+    "The server keeps the file, so that a link can open it: whoever has the link can."
 )
 
 
-def scenario_of(data: bytes, name: str) -> Scenario:
+def scenario_of(
+    data: bytes,
+    name: str,
+    columns: Mapping[str, str] | None = None,
+    unit: str = "auto",
+    urgency: str = "low_first",
+) -> Scenario:
     """The scenario that replays a file; its bytes are kept. Raises ScenarioError, in one sentence."""
-    trace = read_trace(data, name)
-    scenario = trace_scenario(trace)
+    trace = read_trace(data, name, columns, None if unit == "auto" else unit, urgency)
+    scenario = trace_scenario(trace, urgency=urgency)
     machine(scenario)
     if refused := refused_size(len(trace.ids), scenario):
         raise ScenarioError(f"{name}: {refused}")
@@ -38,13 +47,19 @@ def scenario_of(data: bytes, name: str) -> Scenario:
     return scenario
 
 
-def take(data: bytes, name: str) -> None:
-    """Show the replay of a file; one that cannot be read is said in words and changes nothing."""
+def take(data: bytes, name: str, *told: Any) -> None:
+    """Show the replay of a file; one that cannot be read is said in words and changes nothing.
+
+    `told` is what somebody said of its columns. Where they are not known, they are asked for.
+    """
     now = shown()
     try:
-        scenario = scenario_of(data, name)
+        scenario = scenario_of(data, name, *told)
     except ScenarioError as error:
         said = sentence(error)
+        if error.path == "trace.map":
+            keep(data, name)
+            said = f"{said.partition(ADVICE)[0].rstrip('.')}. {tr('Say below which column is what.')}"
         if not said.startswith(name):
             said = f"{name}: {said}"
         st.session_state["touched"] = True
@@ -53,6 +68,7 @@ def take(data: bytes, name: str) -> None:
             joined((said, tr("The screen stays as it was.")), say()),
         )
         return
+    forget()
     show(another(now, scenario))
     start(shown())
 
@@ -62,6 +78,7 @@ def _uploaded(key: str) -> None:
     if file is None:
         return
     st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1  # the next one begins empty
+    forget()
     take(file.getvalue(), file.name)
 
 
@@ -75,6 +92,7 @@ def replay(scenario: Scenario) -> None:
         before, said = st.session_state.get("unreadable", (None, ""))
         if before == scenario:
             st.warning(plain(said), icon=":material/block:")
+        mapping(take)
         for text in told(_report(scenario)):
             st.caption(text)
 
