@@ -88,6 +88,12 @@ def seeds_of(scenario: Scenario, count: int) -> tuple[int, ...]:
     return tuple(range(scenario.seed, scenario.seed + count))
 
 
+def is_random(scenario: Scenario) -> bool:
+    """Whether another seed may give other figures: requests are drawn, or lengths guessed."""
+    guesses = (getattr(one, "predictor", "off") for one in scenario.policies.values())
+    return bool(scenario.traffic) or any(one not in ("off", "oracle", "bucket") for one in guesses)
+
+
 def expected_requests(scenario: Scenario) -> float:
     """About how many requests the scenario has; of a trace, which is read for it, exactly how many."""
     drawn = sum(
@@ -150,9 +156,11 @@ def _notes(
 ) -> list[dict[str, str]]:
     """What must be known beside the figures; a note of the runs once, with the policies it holds for."""
     found: list[dict[str, str]] = []
-    if len(seeds) == 1:
+    if not is_random(scenario) and len(seeds) == 1:
+        found.append({"path": "seeds", "text": "nothing here is drawn, so one run is all there is"})
+    elif len(seeds) == 1:
         found.append({"path": "seeds", "text": "one seed gives no interval: low and high are null"})
-    elif not scenario.traffic:
+    elif not is_random(scenario):
         text = "nothing here is drawn, so every seed has the same requests and the intervals say nothing"
         found.append({"path": "seeds", "text": text})
     whose: dict[tuple[str, str], list[str]] = {}

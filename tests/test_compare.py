@@ -110,7 +110,7 @@ def test_headline_columns_csv_and_command_line_give_one_answer(page: AppTest, fo
 
 def test_one_seed_has_no_interval_and_says_so() -> None:
     data = sent(opened(seeds="1"))
-    assert "One run" in data["trust"] and "On this seed" in spoken(data)
+    assert "One run" in data["trust"] and "In this run" in spoken(data)
     assert not any("range" in column["title"] for column in data["columns"])
 
 

@@ -1,13 +1,17 @@
 """Trade-offs: what stands on the page is what the runs say, and the link says what is chosen."""
 
 import json
+import re
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from sched.advice import advice, goal, outcomes
+from sched.command import experiments as command
 from sched.external import change, parse_link
 from sched.figures.tradeoff_axes import Curve, Line, Mark
 from sched.figures.tradeoff_map import Grid, map_figure
@@ -19,6 +23,7 @@ from sched.page.state import query_of
 from sched.page.varied import knobs, range_text, usual_range
 from sched.ranges import axis
 from sched.scenario import preset
+from sched.trace_store import store
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -28,7 +33,7 @@ QUICK = {"duration_s": "20", "seeds": "1", "vary": "rescue.kv=0:0.4:0.2"}
 def opened(**query: str) -> AppTest:
     page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     for key, text in {"view": "tradeoffs", **QUICK, **query}.items():
-        page.query_params[key] = text
+        page.query_params[key.replace("__", ".")] = text
     return page.run()
 
 
@@ -36,6 +41,10 @@ def figure(page: AppTest) -> Any:
     charts = page.get("plotly_chart")
     assert len(charts) == 1
     return json.loads(charts[0].proto.spec)
+
+
+def point(page: AppTest) -> Any:
+    return next(one for one in page.selectbox if str(one.key).startswith("tradeoff_point_"))
 
 
 def texts(page: AppTest) -> str:
@@ -65,12 +74,74 @@ def test_the_curve_shows_what_the_sweep_says(curve: AppTest) -> None:
 
 def test_a_chosen_point_opens_in_the_lab(curve: AppTest) -> None:
     page = opened()
-    page.selectbox(key="tradeoff_point").set_value((2,)).run()
+    point(page).set_value((2,)).run()
     page.button(key="tradeoff_open").click().run()
     assert not page.exception
     now = page.session_state["shown"]
     assert now.page == "lab" and now.scenario.policies["rescue"].kv == 0.4
     assert "rescue" in (now.a, now.b)
+
+
+CHANGES: dict[str, Any] = {
+    "tab": {"chart": "load"},
+    "class": {"of": "docs", "goal": None},
+    "goal": {"goal": "chat.ttft_s.p99<=0.3"},
+    "knob": {"vary": "engine.max_num_seqs=16:48:16"},
+    "seeds": {"seeds": 3},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_chosen_point_does_not_outlive_what_it_was_chosen_of(curve: AppTest, change: str) -> None:
+    page = opened()
+    point(page).set_value((1,)).run()
+    assert point(page).value == (1,)
+    before = page.session_state["shown"]
+    page.session_state["shown"] = replace(before, **CHANGES[change])
+    page.run()
+    own = opened(**{key: str(one) for key, one in CHANGES[change].items() if one is not None})
+    assert point(page).value == point(own).value and point(page).options == point(own).options
+    page.session_state["shown"] = replace(before, chart="load")
+    page.run()
+    point(page).set_value((6,)).run()
+    page.session_state["shown"] = before
+    page.run()
+    ringed = point(opened()).value
+    chosen = point(page).value
+    assert chosen in ((1,), ringed) and chosen != (6,)
+    page.button(key="tradeoff_open").click().run()
+    kept = page.session_state["shown"].scenario.policies["rescue"].kv
+    assert kept == (0.0, 0.2, 0.4)[chosen[0]]
+
+
+@pytest.mark.parametrize("view", ["tradeoffs", "compare"])
+def test_where_nothing_is_drawn_there_is_one_run(view: str) -> None:
+    page = opened(scenario="textbook", view=view, seeds="9", of="urgent" if view == "compare" else "")
+    assert not page.exception and "of 9" not in texts(page) and "9 seeds" not in texts(page)
+    assert not [one for one in page.segmented_control if one.key in ("seeds", "tradeoff_seeds")]
+    if view == "tradeoffs":
+        assert "nothing here is drawn" in texts(page) and "of **1" not in texts(page)
+        assert "of 1**" not in texts(page) and "best to worst" not in " ".join(map(str, page.table[0].value))
+
+
+def test_a_recorded_trace_is_counted_once(monkeypatch: Any, tmp_path: Path) -> None:
+    rows = ["TIMESTAMP,ContextTokens,GeneratedTokens"]
+    rows += [f"2023-11-16 18:01:{second:02d}.5,{100 * second},9" for second in range(10, 40)]
+    digest = store("\n".join(rows).encode(), str(tmp_path))
+    monkeypatch.setenv("SCHED_STORE", str(tmp_path))
+    for view in ("tradeoffs", "compare"):
+        page = opened(scenario="blank", duration_s="60", trace__digest=digest, seeds="9", view=view)
+        said = texts(page)
+        assert not page.exception and "Computed from 30 " in said and "9 seeds" not in said
+
+
+def test_the_command_line_says_that_nothing_is_drawn(capsys: Any) -> None:
+    assert command.compare(["textbook", "--seeds", "3"]) == 0
+    said = capsys.readouterr().out
+    assert "one run, as nothing here is drawn" in said and "3 seeds" not in said
+    assert not re.search(r"[ (]-[0-9]", said)
+    assert command.sweep(["textbook", "--seeds", "3", "--vary", "rescue.kv=0:0.2:0.1"]) == 0
+    assert "3 points, one run, as nothing here is drawn" in capsys.readouterr().out
 
 
 def test_goal_class_seeds_and_range_are_in_the_link(curve: AppTest) -> None:

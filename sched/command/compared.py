@@ -1,10 +1,11 @@
 """What `compare` and `sweep` say to people."""
 
 from sched.command.tables import NOTHING, number_text, table, time_text
-from sched.experiments import Comparison
+from sched.experiments import Comparison, is_random
 from sched.grids import Sweep
 from sched.intervals import Difference, Estimate
 from sched.measures import METRICS, Metric
+from sched.scenario import Scenario
 from sched.verdict import urgent_class
 from sched.words import count, duration
 
@@ -35,8 +36,15 @@ def value_text(metric: Metric, value: float | None) -> str:
     if metric.unit == "s":
         return f"−{duration(-value)}" if value < 0 else time_text(value)
     if metric.most == 1.0 and metric.key != "window.jain":
-        return f"{100 * value:.0f} %"
-    return number_text(value, metric.digits)
+        return f"{100 * value:.0f} %".replace("-", "−")
+    return number_text(value, metric.digits).replace("-", "−")
+
+
+def _seeds(scenario: Scenario, seeds: tuple[int, ...]) -> str:
+    """Over which seeds, or why there is only one run."""
+    if not is_random(scenario):
+        return "one run, as nothing here is drawn"
+    return f"{count(len(seeds), 'seed')} from {seeds[0]}"
 
 
 def _mean(metric: Metric, found: Estimate) -> str:
@@ -56,19 +64,17 @@ def _difference(metric: Metric, found: Difference) -> str:
 def compared(found: Comparison) -> str:
     """The figures of all policies with their intervals, then the differences from the baseline."""
     scenario = found.scenario
-    heading = (
-        f"{scenario.title or scenario.link_base}: {count(len(found.seeds), 'seed')} from {found.seeds[0]}"
-    )
+    heading = f"{scenario.title or scenario.link_base}: {_seeds(scenario, found.seeds)}"
     parts = [f"{heading}, the same requests for every policy on each"]
     for name in found.classes:
         parts.append(f"{name}\n{_table(found, BY_CLASS, name)}")
     parts.append(f"in all\n{_table(found, IN_ALL, '')}")
     if len(found.policies) > 1:
         parts.append(_against(found))
-    text = "Means over the seeds; in brackets what holds the true mean with 95 %."
-    parts.append(
-        f"{text} * clear beside the other policies (Holm, 5 %)." if len(found.policies) > 1 else text
-    )
+    if len(found.seeds) > 1:
+        text = "Means over the seeds; in brackets what holds the true mean with 95 %."
+        clear = " * clear beside the other policies (Holm, 5 %)." if len(found.policies) > 1 else ""
+        parts.append(f"{text}{clear}")
     parts += (
         ["\n".join(f"Note: {note['path']}: {note['text']}" for note in found.notes)] if found.notes else []
     )
@@ -124,6 +130,6 @@ def swept(found: Sweep) -> str:
     ]
     text = table(heads, lines[:MOST_ROWS], left=0)
     more = len(lines) - MOST_ROWS
-    about = f"{count(len(found.points), 'point')}, {count(len(found.seeds), 'seed')} from {found.seeds[0]}"
+    about = f"{count(len(found.points), 'point')}, {_seeds(found.scenario, found.seeds)}"
     rest = f"\n… and {count(more, 'more row')}; --json and --csv have them all" if more > 0 else ""
     return f"{about}\n\n{text}{rest}"

@@ -30,14 +30,15 @@ def _parser(command: str, about: str, seeds: int) -> Parser:
 
 
 def _read(options: Namespace) -> tuple[Scenario, int]:
-    """The scenario and how many seeds. Raises ScenarioError for a cluster too."""
+    """The scenario and how many seeds, one where nothing is drawn. Raises ScenarioError for a cluster too."""
     if options.cluster is not None:
         text = "this version computes with the processes of this machine; leave --cluster out"
         raise ScenarioError(f"cluster = {options.cluster}: {text}")
-    from sched.experiments import MOST_SEEDS
+    from sched.experiments import MOST_SEEDS, is_random
 
     scenario = scenario_of(options, policies=options.policies, seed=options.seed)
-    return scenario, number(options.seeds, "seeds", 1, MOST_SEEDS)
+    seeds = number(options.seeds, "seeds", 1, MOST_SEEDS)
+    return scenario, seeds if is_random(scenario) else 1
 
 
 @contextmanager

@@ -8,6 +8,8 @@ from typing import Any
 from sched.figures.lines import escaped
 
 Value = float | None
+LEAST_TICKS = 3
+"""An axis with fewer takes finer steps."""
 Figure = dict[str, Any]
 
 
@@ -80,8 +82,12 @@ def x_axis(shown: Curve, ink: dict[str, str]) -> dict[str, Any]:
 
 
 def time_axis(low: float, high: float, ink: dict[str, str]) -> dict[str, Any]:
-    values = [k * 10.0**power for power in range(-6, 9) for k in (1, 2, 5)]
-    inside = [one for one in values if low <= one <= high]
+    inside: list[float] = []
+    for steps in ((1, 2, 5), (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)):
+        values = [k * 10.0**power for power in range(-6, 9) for k in steps]
+        inside = [one for one in values if low <= one <= high]
+        if len(inside) >= LEAST_TICKS:
+            break
     return {
         **{"type": "log", "range": [log10(low), log10(high)], "fixedrange": True, "zeroline": False},
         **{"tickvals": inside, "ticktext": [f"{one:g} s" for one in inside]},

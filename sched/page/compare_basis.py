@@ -1,6 +1,6 @@
 """The line below the verdict of Compare: which requests and seeds it is made of, and how far it is."""
 
-from sched.experiments import Comparison
+from sched.experiments import Comparison, is_random
 from sched.page.language import tr
 
 
@@ -9,6 +9,8 @@ def trust(found: Comparison, wanted: int) -> str:
     seeds, many = found.seeds, len(found.seeds)
     if found.scenario.trace:
         how = tr("Every policy on the identical recorded requests.")
+    elif not found.scenario.traffic:
+        how = tr("Every policy on the identical requests, as they are listed.")
     elif many == 1:
         how = tr("Every policy on the identical requests of seed {seed}.", seed=seeds[0])
     else:
@@ -18,8 +20,8 @@ def trust(found: Comparison, wanted: int) -> str:
             first=seeds[0],
             last=seeds[-1],
         )
-    if many > 1 and not found.scenario.traffic:
-        return tr("{how} Nothing here is drawn, so all seeds have the same ones.", how=how)
+    if not is_random(found.scenario):
+        return tr("{how} One run: nothing here is drawn, so another seed would change nothing.", how=how)
     if many < wanted:
         return tr("{how} {n} of {many} seeds so far.", how=how, n=many, many=wanted)
     if many == 1:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from sched.experiments import expected_requests
+from sched.experiments import expected_requests, is_random
 from sched.page.language import tr
 from sched.page.state import SEEDS, Shown, show, shown
 from sched.page.titles import name_of
@@ -74,7 +74,7 @@ def chosen(now: Shown, classes: list[str], urgent: str, columns: list[str]) -> t
         family,
         part,
         now.baseline or now.a,
-        now.seeds or usual_seeds(now.scenario),
+        (now.seeds or usual_seeds(now.scenario)) if is_random(now.scenario) else 1,
         one_of("chart", now.chart, list(CHARTS), CHARTS[0]),
         one_of("sort", now.sort, sorts, "mean"),
     )
@@ -83,7 +83,7 @@ def chosen(now: Shown, classes: list[str], urgent: str, columns: list[str]) -> t
 
 def usual_seeds(scenario: Scenario) -> int:
     """Over how many seeds policies are compared unasked: one where nothing is drawn or much is run."""
-    if not scenario.traffic:
+    if not is_random(scenario):
         return 1
     work = expected_requests(scenario) * len(scenario.policies) * USUAL_SEEDS
     return USUAL_SEEDS if work <= MOST_UNASKED else 1
@@ -136,12 +136,13 @@ def choices(now: Shown, what: Chosen, classes: list[str]) -> None:
             help=tr("Differences are against this policy, on the same seeds."),
             on_change=_baseline_chosen,
         )
-        st.segmented_control(
-            tr("Seeds"),
-            SEEDS,
-            key="seeds",
-            required=True,
-            width="content",
-            help=tr("Each seed draws other requests; every policy gets the same ones."),
-            on_change=_seeds_chosen,
-        )
+        if is_random(now.scenario):
+            st.segmented_control(
+                tr("Seeds"),
+                SEEDS,
+                key="seeds",
+                required=True,
+                width="content",
+                help=tr("Each seed draws other requests; every policy gets the same ones."),
+                on_change=_seeds_chosen,
+            )

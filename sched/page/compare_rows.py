@@ -196,7 +196,10 @@ def _mean(found: Comparison, what: Chosen, spoken: str) -> Column:
 def _meets(found: Comparison, what: Chosen, goal_s: float) -> Column:
     def cell(policy: str) -> Cell:
         kept, many = found.meets(policy, what.metric, goal_s, what.name)
-        return Cell(tr("{kept} of {many}", kept=kept, many=many), order=kept, numbers=(kept, many))
+        text = tr("{kept} of {many}", kept=kept, many=many)
+        if len(found.seeds) == 1:
+            text = "–" if not many else tr("yes") if kept else tr("no")
+        return Cell(text, order=kept, numbers=(kept, many))
 
     help = tr("Seeds on which the figure is within the goal of {time}.", time=seconds(goal_s))
     return Column("meets", tr("meets goal"), help, ("seeds that meet the goal", "seeds"), cell)

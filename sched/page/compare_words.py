@@ -158,9 +158,7 @@ class Words:
 
     def _falls(self, given: dict[str, object]) -> str:
         if self.many == 1:
-            return tr(
-                "On this seed the {figure} of {name} falls from {base} to {time} with {policy}", **given
-            )
+            return tr("In this run the {figure} of {name} falls from {base} to {time} with {policy}", **given)
         return tr(
             "On the mean of {n} seeds the {figure} of {name} falls from {base} to {time} with {policy}",
             **given,
@@ -168,9 +166,7 @@ class Words:
 
     def _rises(self, given: dict[str, object]) -> str:
         if self.many == 1:
-            return tr(
-                "On this seed the {figure} of {name} rises from {base} to {time} with {policy}", **given
-            )
+            return tr("In this run the {figure} of {name} rises from {base} to {time} with {policy}", **given)
         return tr(
             "On the mean of {n} seeds the {figure} of {name} rises from {base} to {time} with {policy}",
             **given,
@@ -178,7 +174,7 @@ class Words:
 
     def _stays(self, given: dict[str, object]) -> str:
         if self.many == 1:
-            return tr("On this seed the {figure} of {name} stays at {base} with {policy}", **given)
+            return tr("In this run the {figure} of {name} stays at {base} with {policy}", **given)
         return tr("On the mean of {n} seeds the {figure} of {name} stays at {base} with {policy}", **given)
 
     def _how_often(self, policy: str) -> str:

@@ -13,6 +13,7 @@ from sched.grids import Place, Sweep
 from sched.page.cards import seconds
 from sched.page.language import tr
 from sched.page.titles import percent
+from sched.page.tradeoff_table import Row, heads, number_text, percent_text, row
 from sched.page.tradeoff_view import FACTORS, View
 from sched.page.tradeoff_words import (
     curve_reason,
@@ -24,8 +25,6 @@ from sched.page.tradeoff_words import (
     times,
 )
 from sched.page.varied import knob_title, value_of, value_text
-
-Row = list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,36 +51,6 @@ def _is_dark() -> bool:
     return st.context.theme.type == "dark"
 
 
-def _percent(share: float | None) -> str:
-    return "–" if share is None else percent(float(f"{share:.3g}"))
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.1f}" if value < 100 else f"{value:,.0f}"
-
-
-def _heads(view: View) -> Row:
-    return [
-        figure_title(view.wanted),
-        tr("best to worst seed"),
-        tr("seeds within the goal"),
-        tr("throughput kept"),
-        tr("tokens/s"),
-        tr("evictions"),
-        tr("{name}: worst wait", name=view.lowest),
-        tr("not served"),
-    ]
-
-
-def _row(one: Outcome) -> Row:
-    span = "–" if one.least is None else f"{seconds(one.least)} – {seconds(one.most)}"
-    return [
-        *(seconds(one.mean), span, tr("{met} of {many}", met=one.met, many=one.many)),
-        *(_percent(one.kept), _number(one.throughput), _number(one.evictions)),
-        *(seconds(one.worst_wait), _number(one.left) if one.left else "0"),
-    ]
-
-
 def _times(view: View, listed: list[Outcome]) -> Line:
     label = f"{view.wanted.class_name} {figure_title(view.wanted)}"
     return Line(label, *([getattr(one, name) for one in listed] for name in ("mean", "least", "most")))
@@ -100,7 +69,7 @@ def _curve(view: View, found: Sweep) -> Drawn:
     ringed = None
     if best is not None:
         place = best.outcome.place[0]
-        values = (ticks[place], seconds(best.outcome.mean), _percent(best.outcome.kept))
+        values = (ticks[place], seconds(best.outcome.mean), percent_text(best.outcome.kept))
         text = tr("{setting}: {after}, {kept} throughput", setting=values[0], after=values[1], kept=values[2])
         ringed = Mark(place, text)
     figure = curve_figure(
@@ -128,8 +97,8 @@ def _curve(view: View, found: Sweep) -> Drawn:
             name=view.wanted.class_name,
             knob=knob_title(axis.key),
         ),
-        [knob_title(axis.key), *_heads(view)],
-        [[tick, *_row(one)] for tick, one in zip(ticks, listed, strict=True)],
+        [knob_title(axis.key), *heads(view)],
+        [[tick, *row(one)] for tick, one in zip(ticks, listed, strict=True)],
         [one.place for one in listed],
         ticks,
         best.outcome.place if best else None,
@@ -140,20 +109,22 @@ def _map(view: View, found: Sweep) -> Drawn:
     first, second = view.axes
     columns, sides = len(first.values), len(second.values)
     by_row: list[list[Outcome]] = [
-        outcomes(found, view.policy, view.wanted, [(column, row) for column in range(columns)])
-        for row in range(sides)
+        outcomes(found, view.policy, view.wanted, [(column, side) for column in range(columns)])
+        for side in range(sides)
     ]
-    advised: list[Advice | None] = [advice(row, view.wanted) for row in by_row]
-    ringed = [(row, one.outcome.place[0]) for row, one in enumerate(advised) if one is not None and one.meets]
+    advised: list[Advice | None] = [advice(own, view.wanted) for own in by_row]
+    ringed = [
+        (side, one.outcome.place[0]) for side, one in enumerate(advised) if one is not None and one.meets
+    ]
     ticks = [[value_text(one.key, text) for text in one.values] for one in view.axes]
     titles = [knob_title(one.key) for one in view.axes]
-    listed = [one for row in by_row for one in row]
-    met = [[view.wanted.is_met(one.mean) for one in row] for row in by_row]
+    listed = [one for own in by_row for one in own]
+    met = [[view.wanted.is_met(one.mean) for one in own] for own in by_row]
     figure = map_figure(
         Grid(
-            [[one.mean for one in row] for row in by_row],
+            [[one.mean for one in own] for own in by_row],
             met,
-            [[seconds(one.mean) for one in row] for row in by_row],
+            [[seconds(one.mean) for one in own] for own in by_row],
             *(ticks[0], ticks[1], titles[0], titles[1], ringed, _standing(view)),
         ),
         _is_dark(),
@@ -174,8 +145,8 @@ def _map(view: View, found: Sweep) -> Drawn:
             knob=titles[0],
             other=titles[1],
         ),
-        [titles[1], titles[0], *_heads(view)],
-        [[ticks[1][one.place[1]], ticks[0][one.place[0]], *_row(one)] for one in listed],
+        [titles[1], titles[0], *heads(view)],
+        [[ticks[1][one.place[1]], ticks[0][one.place[0]], *row(one)] for one in listed],
         [one.place for one in listed],
         [f"{ticks[0][one.place[0]]} · {ticks[1][one.place[1]]}" for one in listed],
         next((one.outcome.place for one in reversed(advised) if one is not None and one.meets), None),
@@ -200,7 +171,7 @@ def _load(view: View, found: Sweep) -> Drawn:
     tokens = [one.throughput for one in given]
     good = [one.goodput for one in given]
     most, best = max(filter(None, tokens), default=0.0), max(filter(None, good), default=0.0)
-    shares = [Line(tr("throughput, most {n} tokens/s", n=_number(most)), _of(tokens, most))]
+    shares = [Line(tr("throughput, most {n} tokens/s", n=number_text(most)), _of(tokens, most))]
     if best:
         text = tr("within all goals, most {n} requests/s", n=f"{best:.3g}")
         shares.append(Line(text, _of(good, best)))
@@ -229,9 +200,9 @@ def _load(view: View, found: Sweep) -> Drawn:
             figure=figure_title(view.wanted),
             name=view.wanted.class_name,
         ),
-        [tr("load"), tr("goodput, requests/s"), tr("mean time in the system"), *_heads(view)],
+        [tr("load"), tr("goodput, requests/s"), tr("mean time in the system"), *heads(view)],
         [
-            [tick, "–" if own.goodput is None else f"{own.goodput:.3g}", seconds(own.response_s), *_row(one)]
+            [tick, "–" if own.goodput is None else f"{own.goodput:.3g}", seconds(own.response_s), *row(one)]
             for tick, own, one in zip(ticks, given, listed, strict=True)
         ],
         [one.place for one in listed],

@@ -40,17 +40,19 @@ def choices(view: View) -> None:
         if view.chart != "load":
             for name, one in zip(("vary", "vary2"), view.axes, strict=False):
                 _knob(view, name, one.key, range_text(one).partition("=")[2])
-        state["tradeoff_seeds"] = view.seeds
-        st.segmented_control(
-            tr("Seeds"),
-            SEEDS,
-            key="tradeoff_seeds",
-            required=True,
-            on_change=_seeds_chosen,
-            help=tr(
-                "Every point runs on the identical requests of each seed, the scenario's and those after it."
-            ),
-        )
+        if view.is_random:
+            state["tradeoff_seeds"] = view.seeds
+            st.segmented_control(
+                tr("Seeds"),
+                SEEDS,
+                key="tradeoff_seeds",
+                required=True,
+                on_change=_seeds_chosen,
+                help=tr(
+                    "Every point runs on the identical requests of each seed, the scenario's and those after "
+                    "it."
+                ),
+            )
 
 
 def _knob(view: View, name: str, key: str, text: str) -> None:

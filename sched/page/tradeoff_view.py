@@ -1,18 +1,20 @@
 """What Trade-offs looks at: class, goal, seeds, knobs and policy, from the link or as usual."""
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
 from sched.advice import Goal, goal
-from sched.experiments import expected_requests
+from sched.experiments import expected_requests, is_random
+from sched.external import link
 from sched.fields import ScenarioError
 from sched.grids import Place, grid
 from sched.measures import METRICS
 from sched.page.computed import compared
-from sched.page.language import tr
+from sched.page.language import say, tr
 from sched.page.state import SEEDS, Shown
-from sched.page.varied import BUFFER, CURVE, MAP, knobs, policy_of, usual_range, with_policy
+from sched.page.varied import BUFFER, CURVE, MAP, knobs, policy_of, range_text, usual_range, with_policy
 from sched.plain import split_path
 from sched.ranges import Axis, axis
 from sched.scenario import Scenario
@@ -44,6 +46,18 @@ class View:
     seeds: int
     said: tuple[str, ...]
 
+    @property
+    def is_random(self) -> bool:
+        """Whether another seed may give other figures; else one run is all there is."""
+        return is_random(self.scenario)
+
+    @property
+    def stamp(self) -> str:
+        """By which a point that was chosen is known to be one of what is shown now."""
+        ranges = map(range_text, self.axes if self.chart != "load" else ())
+        parts = (self.chart, self.wanted.text, *ranges, self.policy, str(self.seeds), link(self.scenario))
+        return f"{zlib.crc32('&'.join((*parts, say().code)).encode()):08x}"
+
 
 def view_of(now: Shown) -> View | None:
     """The view of what is shown; None where there are no requests. Raises ScenarioError."""
@@ -70,7 +84,7 @@ def view_of(now: Shown) -> View | None:
                 most=most,
             )
         )
-    seeds = now.seeds or _seeds(scenario, chart, points)
+    seeds = (now.seeds or _seeds(scenario, chart, points)) if is_random(scenario) else 1
     lowest = first.lowest_class or urgent
     return View(now, scenario, chart, first.classes, lowest, wanted, policy, axes, seeds, tuple(said))
 

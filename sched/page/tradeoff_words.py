@@ -38,6 +38,15 @@ def _share(value: float) -> str:
     return percent(float(f"{value:.2g}")) if abs(value) >= 0.001 else percent(0)
 
 
+def _within(best: Outcome, wanted: Goal) -> str:
+    """That the goal is kept, and of several seeds on how many."""
+    goal = seconds(wanted.value)
+    if best.many == 1:
+        return tr("within the goal of {goal}", goal=goal)
+    met, many = f"{best.met}", f"{best.many}"
+    return tr("within the goal of {goal} on **{met} of {many}** seeds", goal=goal, met=met, many=many)
+
+
 def curve_verdict(found: Advice | None, first: Outcome, settings: Sequence[str], wanted: Goal) -> str:
     """What the recommended point brings and costs against the first one; `settings` by point."""
     name = plain(wanted.class_name)
@@ -52,13 +61,11 @@ def curve_verdict(found: Advice | None, first: Outcome, settings: Sequence[str],
         "before": seconds(first.mean),
         "after": seconds(best.mean),
         "goal": seconds(wanted.value),
-        "met": f"{best.met}",
-        "many": f"{best.many}",
+        "within": _within(best, wanted),
     }
     if best is first and found.meets:
         return tr(
-            "{name}'s {figure} is **{after}** at **{setting}** already, within the goal of {goal} on "
-            "**{met} of {many}** seeds.",
+            "{name}'s {figure} is **{after}** at **{setting}** already, {within}.",
             **values,
         )
     cost = 1 - (1.0 if best.kept is None else best.kept)
@@ -70,26 +77,30 @@ def curve_verdict(found: Advice | None, first: Outcome, settings: Sequence[str],
             **values,
         )
     if not found.meets:
-        return tr(
+        nearest = tr(
             "None of these points keeps {name}'s {figure} within {goal}: **{setting}** comes nearest, with "
-            "**{after}** instead of {before} at {first}, and keeps the goal on **{met} of {many}** seeds.",
+            "**{after}** instead of {before} with {first}.",
             **values,
         )
+        if best.many == 1:
+            return nearest
+        seeds = tr("It keeps the goal on **{met} of {many}** seeds.", met=f"{best.met}", many=f"{best.many}")
+        return joined([nearest, seeds], say())
     if cost > WORTH_A_WORD:
         return tr(
-            "With **{setting}**, {name}'s {figure} is **{after}** instead of {before}, within the goal of "
-            "{goal} on **{met} of {many}** seeds; it costs **{cost}** of the throughput.",
+            "With **{setting}**, {name}'s {figure} is **{after}** instead of {before} with {first}, "
+            "{within}; it costs **{cost}** of the throughput.",
             **values,
         )
     if cost < -WORTH_A_WORD:
         return tr(
-            "With **{setting}**, {name}'s {figure} is **{after}** instead of {before}, within the goal of "
-            "{goal} on **{met} of {many}** seeds; it adds **{cost}** throughput.",
+            "With **{setting}**, {name}'s {figure} is **{after}** instead of {before} with {first}, "
+            "{within}; it adds **{cost}** throughput.",
             **values,
         )
     return tr(
-        "With **{setting}**, {name}'s {figure} is **{after}** instead of {before}, within the goal of {goal} "
-        "on **{met} of {many}** seeds, at the same throughput.",
+        "With **{setting}**, {name}'s {figure} is **{after}** instead of {before} with {first}, {within}, at "
+        "the same throughput.",
         **values,
     )
 
@@ -98,6 +109,14 @@ def curve_reason(found: Advice | None, points: int, wanted: Goal) -> str:
     """Why this point is ringed."""
     if found is None:
         return ""
+    if found.meets and found.outcome.many == 1:
+        return tr(
+            "Ringed: the first setting that keeps the goal and whose throughput is within {alike} of the "
+            "most that any of them keeps. {meeting} of {points} points keep the goal.",
+            alike=percent(ALIKE),
+            meeting=found.meeting,
+            points=points,
+        )
     if found.meets:
         return tr(
             "Ringed: the first setting whose mean over the seeds keeps the goal and whose throughput is "
@@ -105,6 +124,12 @@ def curve_reason(found: Advice | None, points: int, wanted: Goal) -> str:
             alike=percent(ALIKE),
             meeting=found.meeting,
             points=points,
+        )
+    if found.outcome.many == 1:
+        return tr(
+            "Ringed: the point with the lowest time, because none of the {points} keeps the goal of {goal}.",
+            points=points,
+            goal=seconds(wanted.value),
         )
     return tr(
         "Ringed: the point with the lowest mean, because none of the {points} keeps the goal of {goal}.",

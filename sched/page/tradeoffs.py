@@ -97,8 +97,8 @@ def _chart(view: View) -> None:
     trust_note(view.scenario, view.wanted.class_name, told, found.seeds, key="tradeoff_trust")
     st.plotly_chart(
         shown_chart.figure,
-        key=f"tradeoff_{view.chart}",
-        on_select=lambda: _picked(view.chart, shown_chart.places),
+        key=f"tradeoff_{view.stamp}",
+        on_select=lambda: _picked(view.stamp, shown_chart.places),
         selection_mode="points",
         config=CONFIG,
         alt=shown_chart.alt,
@@ -130,7 +130,13 @@ def _basis(view: View, found: Sweep) -> str:
         else tr(known_policies()[view.policy].title),
         "seeds": seeds,
     }
-    if view.chart == "map":
+    if not view.is_random:
+        return tr(
+            "{points} points under {policy}, one run each: nothing here is drawn, so another seed would "
+            "change nothing.",
+            **values,
+        )
+    if view.chart == "map" or view.seeds == 1:
         return tr("{points} points under {policy}, on the identical requests of {seeds}.", **values)
     return tr(
         "{points} points under {policy}, on the identical requests of {seeds}. Band: from the best to the "
@@ -139,13 +145,13 @@ def _basis(view: View, found: Sweep) -> str:
     )
 
 
-def _picked(chart: str, places: list[Place]) -> None:
+def _picked(stamp: str, places: list[Place]) -> None:
     """A point of the figure was clicked."""
-    points = st.session_state[f"tradeoff_{chart}"]["selection"]["points"]
+    points = st.session_state[f"tradeoff_{stamp}"]["selection"]["points"]
     numbers = [_number_in(one.get("customdata")) for one in points]
     chosen = next((one for one in numbers if one is not None and one < len(places)), None)
     if chosen is not None:
-        st.session_state["tradeoff_point"] = places[chosen]
+        st.session_state[f"tradeoff_point_{stamp}"] = places[chosen]
 
 
 def _number_in(value: Any) -> int | None:
@@ -157,13 +163,13 @@ def _number_in(value: Any) -> int | None:
 def _point(view: View, found: Sweep, chart: Drawn) -> None:
     """The point that is clicked or chosen, and the way into the Lab."""
     state, names = st.session_state, dict(zip(chart.places, chart.names, strict=True))
-    if state.get("tradeoff_point") not in names:
-        state["tradeoff_point"] = chart.recommended or chart.places[0]
+    key = f"tradeoff_point_{view.stamp}"  # what was chosen of another chart is not meant here
+    if state.get(key) not in names:
+        state[key] = chart.recommended or chart.places[0]
     with st.container(horizontal=True, vertical_alignment="bottom", key="tradeoff_opening"):
-        st.selectbox(
-            tr("Point"), chart.places, key="tradeoff_point", format_func=names.__getitem__, width=240
-        )
-        chosen: Place = state["tradeoff_point"]
+        with st.container(key="tradeoff_point", width="content"):
+            st.selectbox(tr("Point"), chart.places, key=key, format_func=names.__getitem__, width=240)
+        chosen: Place = state[key]
         st.button(
             tr("Open this point in the Lab"),
             key="tradeoff_open",
