@@ -208,3 +208,16 @@ def test_letters_act_at_once_and_keys_that_scroll_only_once_the_stage_was_clicke
     first.page.locator(".st-key-heading p").first.click()
     press("PageUp")
     assert first.js("__stage.t") == pytest.approx(moved + 1, abs=0.01)
+
+
+def test_a_link_to_a_story_leads_to_it_and_a_click_on_a_request_does_not_move_the_page(visit: Any) -> None:
+    top = "document.querySelector('.st-key-request_choice').getBoundingClientRect().top"
+    asked = "v=1&t=64&a=backfill&focus=chat-44"
+    first = visit(f"{asked}&view=request", reduced_motion="reduce", size=(1366, 860))
+    first.until(f"{top} < 0.7 * innerHeight && {top} > 0")
+    second = visit(asked, reduced_motion="reduce", size=(1366, 860))
+    second.key("t")
+    second.page.locator(".tables button").nth(4).click()
+    second.page.locator(".story-root").wait_for()
+    second.idle()
+    assert second.js(top) > 0.7 * second.js("innerHeight")

@@ -127,7 +127,10 @@ def _data(name: str, sides: list[dict[str, Any]]) -> dict[str, Any]:
         "heads": [tr("request"), tr("what it did"), tr("short of"), tr("time"), tr("share")],
         "goto": tr("Show on the stage"),
     }
-    return {"request": name, "picked": st.session_state.get("picked", 0), "words": words, "sides": sides}
+    state = st.session_state
+    is_first = state["arrival"]["number"] == 0 and not state.get("changed")  # a link led here
+    told = {"words": words, "sides": sides, "landing": is_first}
+    return {"request": name, "picked": state.get("picked", 0)} | told
 
 
 def _side(now: Shown, runs: Mapping[str, Result], key: str, name: str, side: str) -> dict[str, Any]:

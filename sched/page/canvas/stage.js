@@ -90,6 +90,7 @@ class Stage {
     this.resize();
     window.__stage = this;
     window.__ready = (window.__ready ?? 0) + 1;
+    window.dispatchEvent(new CustomEvent("sched:drawn"));
   }
 
   // What waits could have been told, where it is of these runs; it may come before them or after.

@@ -55,6 +55,17 @@ function sideNode(side, words, request) {
     part(words.life, null, lifeList(side, words, request)));
 }
 
+// Who opens a link to a story is taken to it, once the stage above has its height; after that nobody is moved.
+let hasLanded = false;
+
+function land(root) {
+  hasLanded = true;
+  const scroll = () => requestAnimationFrame(() => {
+    if (root.getBoundingClientRect().top > 0.6 * innerHeight) root.scrollIntoView({ block: "start", behavior: still() ? "auto" : "smooth" });
+  });
+  if (window.__ready) scroll(); else window.addEventListener("sched:drawn", scroll, { once: true });
+}
+
 function story(api) {
   const { parentElement, data } = api, root = parentElement.querySelector(".story-root"), p = lookOf(root);
   for (const name of ["bg", "surface", "line", "ink", "ink2", "ink3", "accent", "urgent", "regular", "batch", "culprit", "culpritBg", "reserved", "reservedBg", "free"]) root.style.setProperty("--" + name, p[name]);
@@ -62,4 +73,5 @@ function story(api) {
   // A request that was chosen in the list comes into focus on the stage; one that was clicked there is so already.
   if (root._picked !== undefined && root._picked !== data.picked) window.dispatchEvent(new CustomEvent("sched:focus", { detail: data.request }));
   root._picked = data.picked;
+  if (data.landing && !hasLanded) land(root);
 }
