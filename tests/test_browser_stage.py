@@ -1,6 +1,7 @@
 """The stage in a real browser: one frame for everything, keys, focus, captions that agree with the log."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -221,3 +222,65 @@ def test_a_link_to_a_story_leads_to_it_and_a_click_on_a_request_does_not_move_th
     second.page.locator(".story-root").wait_for()
     second.idle()
     assert second.js(top) > 0.7 * second.js("innerHeight")
+
+
+def test_a_finger_drags_the_frame_and_its_edge(visit: Any) -> None:
+    size = {"size": (390, 844), "is_mobile": True, "has_touch": True}
+    first = visit("v=1&t=30&a=backfill&from=60&to=90", reduced_motion="reduce", **size)
+    first.page.locator(".scrub").scroll_into_view_if_needed()
+    box = first.page.locator(".scrub").bounding_box()
+    finger = first.context.new_cdp_session(first.page)
+    y = box["y"] + box["height"] / 2
+
+    def drag(start: float, stop: float) -> None:
+        at = [box["x"] + first.js(f"{t} / __stage.end * __stage.scrubWidth") for t in (start, stop)]
+        places = [at[0] + (at[1] - at[0]) * step / 5 for step in range(6)]
+        for step, x in enumerate(places):
+            kind = "touchMove" if step else "touchStart"
+            finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    drag(75, 95)
+    assert first.js("__stage.window") == pytest.approx([80, 110], abs=1)
+    drag(110, 98)
+    assert first.js("__stage.window") == pytest.approx([80, 98], abs=1)
+    assert first.js("__stage.t") == 30 and first.js("scrollX") == 0
+    first.until("location.search.includes('from=80')")
+
+
+def test_back_in_history_brings_the_frame_back(visit: Any) -> None:
+    first = visit("v=1&t=66&a=backfill&from=60&to=72.5", reduced_motion="reduce")
+    first.key("+")
+    first.until("!location.search.includes('from=60&')")
+    first.idle()
+    first.fresh_data_after(first.page.go_back)
+    assert first.js("[__stage.window, __stage.t]") == [[60, 72.5], 66]
+    assert "from=60&to=72.5" in first.page.url
+
+
+def test_a_name_from_right_to_left_stands_on_the_stage_as_it_is(visit: Any, tmp_path: Path) -> None:
+    rows = [f"{row},{'דחוף' if row % 3 else 'مهمة'},{(row % 3 and 60) or 30000},90" for row in range(60)]
+    rows = [f"{row},{'P0' if number % 3 else 'P2'},שלום-{number}" for number, row in enumerate(rows)]
+    trace = tmp_path / "names.csv"
+    head = "timestamp,class,prompt_tokens,output_tokens,priority,request_id"
+    trace.write_text("\n".join([head, *rows]), "utf-8")
+    first = visit("v=1&t=30", reduced_motion="reduce")
+    first.page.get_by_text("Replay a trace").click()
+    upload = first.page.locator('[data-testid="stFileUploader"] input[type=file]')
+    first.fresh_data_after(lambda: upload.set_input_files(trace))
+    assert first.js("__stage.worlds[0].names[1]") == "שלום-1"
+    for key in ("n", "w", "t", "?"):
+        first.key(key)
+    name = first.js("__stage.worlds[0].names[__stage.worst?.r ?? 1]")
+    first.js(f"__stage.pin('{name}')")
+    assert f"\u2068{name}\u2069" in first.js(WORDS)
+    assert first.page.locator(".tables table").count() == 2
+    assert any("דחוף" in one for one in first.js("__stage.worlds[0].classNames"))
+
+
+@pytest.mark.parametrize("query", ["v=1", "v=1&t=20", "v=1&t=20&focus=chat-44&from=10&to=40", "v=1&play=0"])
+def test_a_link_that_does_not_say_so_never_plays(visit: Any, query: str) -> None:
+    first = visit(query)
+    at = first.js("__stage.t")
+    first.page.wait_for_timeout(700)
+    assert first.js("[__stage.t, Boolean(__stage.playing), __stage.frames]") == [at, False, 0]
