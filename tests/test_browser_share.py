@@ -190,6 +190,24 @@ def test_a_second_link_in_the_same_tab_is_opened_and_back_brings_the_first(visit
     first.until("window.__ready > 0 && __stage.head.titles[1].includes('20')")
 
 
+def test_back_after_a_second_link_to_another_view_brings_the_first_at_once(visit: Any) -> None:
+    first = visit("v=1&rescue.kv=0.15&t=64&focus=chat-44&view=request", reduced_motion="reduce")
+    base = first.page.url.partition("?")[0]
+    first.page.goto(f"{base}?v=1&rescue.kv=0.4&view=compare")
+    first.page.wait_for_url("**/compare?*", timeout=WAIT_MS)
+    first.until("window.__past")
+    first.idle()
+    many = first.js("history.length")
+    first.page.go_back()
+    first.until("window.__ready > 0 && __stage.head.titles[1].includes('15')")
+    first.idle()
+    assert "view=request" in first.page.url and first.js("__stage.t") == pytest.approx(64)
+    first.page.go_forward()
+    first.page.wait_for_url("**/compare?*", timeout=WAIT_MS)
+    first.idle()
+    assert "rescue.kv=0.4" in first.page.url and first.js("history.length") == many
+
+
 NAMES_OF_OTHERS = ("мой сосед", "吵闹的邻居", "مستأجر", "a|b, c & d = e + f", '🦊 "quoted" %41')
 
 

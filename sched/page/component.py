@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from sched.language import NAMES, catalogue
-from sched.page.state import shown
+from sched.page.state import PAGES, shown
 
 FOLDER = Path(__file__).parent / "canvas"
 SCRIPTS = (
@@ -103,6 +103,11 @@ def hidden(name: str, data: Any) -> None:
 def complete_address(number: int, query: str) -> None:
     """Make the address of this entry of the history say `query`, once for each number."""
     hidden("address", {"query": query, "number": number})
+
+
+def go_past() -> None:
+    """Make Back go past the entries that a link to a view leaves before that view's own address."""
+    hidden("past", {"views": list(PAGES[1:])})
 
 
 def declare_language() -> None:

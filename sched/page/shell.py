@@ -8,7 +8,7 @@ import streamlit as st
 
 from sched.page.about import about
 from sched.page.compare import compare
-from sched.page.component import complete_address, declare_language, send_code, style_sheet
+from sched.page.component import complete_address, declare_language, go_past, send_code, style_sheet
 from sched.page.headline import name_tab, short
 from sched.page.lab import lab
 from sched.page.language import language_choice, tr
@@ -58,6 +58,7 @@ def page() -> None:
 def _view(key: str, draw: Callable[[], None], views: Mapping[str, Any]) -> None:
     """One view. Where the link or a button names another one, that one is opened instead."""
     send_code()
+    go_past()
     arrive(key)
     if (wanted := shown().page) != key:
         st.switch_page(views[wanted], query_params=leave())
