@@ -64,7 +64,8 @@ def verdict(
         runs = marked("{said} It **bad: {fates}**.", say, said=runs, fates=fates)
     if second != first and waits[second] is not None:
         other = title(second, titles, say)
-        then = _instead(summaries[first], summaries[second], name, (policy, other), say)
+        goal_s = scenario.promise(name).slo.ttft_s
+        then = _instead(summaries[first], summaries[second], name, goal_s, (policy, other), say)
         runs = marked("{said} {then}", say, said=runs, then=then)
     return runs
 
@@ -157,9 +158,14 @@ def _culprits(urgent: Mapping[str, Any], say: Language) -> list[Run]:
 
 
 def _instead(
-    before: Summary, after: Summary, name: str, policies: tuple[str, str], say: Language
+    before: Summary,
+    after: Summary,
+    name: str,
+    goal_s: float | None,
+    policies: tuple[str, str],
+    say: Language,
 ) -> list[Run]:
-    """What the other policy brings, and its price."""
+    """What the other policy brings, and its price; good is only what keeps the goal."""
     late, old_late = _late(after, name), _late(before, name)
     assert late is not None and old_late is not None
     other, lost = policies[0], not_served(after) - not_served(before)
@@ -168,7 +174,7 @@ def _instead(
         said = marked("**{policy}** leaves it at **{span}**", say, **values)
     elif late > old_late:
         said = marked("**{policy}** brings **bad: {span}**", say, **values)
-    elif lost <= 0:
+    elif lost <= 0 and (goal_s is None or late <= goal_s):
         said = marked("**{policy}** brings **good: {span}**", say, **values)
     else:
         said = marked("**{policy}** brings **{span}**", say, **values)

@@ -116,5 +116,13 @@ def test_names_are_text_and_the_page_fits_a_phone(visit: Any) -> None:
     query = f"seeds=1&requests=%5B%7Bid%3D%22a%22%2Cclass%3D%22{name}%22%2Cprompt%3D9%2Coutput%3D3%7D%5D"
     first = opened(visit, f"scenario=blank&{query}", size=(390, 844))
     assert not first.js(f"{TABLE}.querySelector('img, .verdict b b')")
-    assert "<img src=x onerror=alert(1)><b>Zoë עברית</b>" in texts(first, "thead")
+    assert "<img src=x onerror=…" in texts(first, "thead")
+    whole = first.js(f"{TABLE}.querySelector('thead th[title]').title")
+    assert "<img src=x onerror=alert(1)><b>Zoë עברית</b>" in whole
+    edges = first.page.locator(".compare-root .edges")
+    assert edges.evaluate("(one) => [...one.classList]") == ["edges", "more-right"]
+    region = first.page.locator(".compare-root .scroll")
+    assert region.get_attribute("tabindex") == "0" and region.get_attribute("aria-label")
+    region.evaluate("(one) => { one.scrollLeft = one.scrollWidth; }")
+    first.until(f"[...{TABLE}.querySelector('.edges').classList].join() === 'edges,more-left'")
     assert first.js("document.documentElement.scrollWidth <= innerWidth")

@@ -216,6 +216,20 @@ def test_who_gets_no_answer_is_told_of() -> None:
     assert any(column["key"] == "unserved" for column in data["columns"])
 
 
+def test_what_misses_the_goal_is_not_in_the_good_colour() -> None:
+    for size, tone in (("0.15", "strong"), ("0.25", "good")):
+        data = sent(opened(policies="backfill,rescue", rescue__kv=size))
+        time = next(row for row in data["rows"] if row["key"] == "rescue")["cells"][1]["text"]
+        assert (time, tone) in [tuple(one) for one in data["verdict"]]
+
+
+def test_a_long_name_is_short_above_a_column_and_whole_in_its_help() -> None:
+    name = "a" * 40
+    page = opened(scenario="blank", requests=f'[{{id="a", class="{name}", prompt=9, output=3}}]')
+    first = sent(page)["columns"][0]
+    assert name not in first["title"] and "a…" in first["title"] and name in first["help"]
+
+
 def test_words() -> None:
     assert pieces(f"a {mark('1 s', 'good')} b") == [("a ", ""), ("1\u202fs", "good"), (" b", "")]
     assert between("0.56\u202fs", "0.91\u202fs") == "0.56 to 0.91\u202fs"

@@ -33,6 +33,7 @@ from sched.page.titles import plain
 from sched.scenario import Scenario, preset, presets
 from sched.trace_store import store
 from sched.verdict import verdict
+from sched.words import duration
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -439,6 +440,19 @@ def test_who_turns_requests_away_is_not_praised_for_its_throughput(
     assert not any(run.tone == "good" for run in told) and any(run == (said, "bad") for run in told)
     back = "".join(run.text for run in verdict(found, scenario, other, "backfill"))
     assert f". It {said}." in back and f"serves {turned} more requests" in back
+
+
+def test_what_misses_the_goal_is_not_in_the_good_colour() -> None:
+    for size, tone in (("0.15", "strong"), ("0.25", "good")):
+        scenario = change(preset("noisy-neighbour"), {"policies": "backfill,rescue", "rescue.kv": size})
+        found = {}
+        for key in ("backfill", "rescue"):
+            log = simulate(scenario, key)
+            found[key] = summary(log, scenario, analyse(log))
+        late = found["rescue"]["classes"]["chat"]["ttft_s"]["p99"]
+        assert (late <= scenario.promise("chat").slo.ttft_s) == (tone == "good")
+        told = verdict(found, scenario, "backfill", "rescue")
+        assert {run.tone for run in told if run.text == duration(late)} == {tone}
 
 
 def test_a_card_says_how_many_were_not_served_instead_of_a_gain() -> None:

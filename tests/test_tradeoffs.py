@@ -13,13 +13,15 @@ from streamlit.testing.v1 import AppTest
 from sched.advice import advice, goal, outcomes
 from sched.command import experiments as command
 from sched.external import change, parse_link
-from sched.figures.tradeoff_axes import Curve, Line, Mark
+from sched.figures.lines import palette
+from sched.figures.tradeoff_axes import Curve, Line, Mark, time_axis
 from sched.figures.tradeoff_map import Grid, map_figure
 from sched.figures.tradeoffs import curve_figure
 from sched.grids import sweep
 from sched.page.cards import seconds
 from sched.page.computed import Memory
 from sched.page.state import query_of
+from sched.page.tradeoff_words import sizes_differ
 from sched.page.varied import knobs, range_text, usual_range
 from sched.ranges import axis
 from sched.scenario import preset
@@ -211,6 +213,19 @@ def test_every_knob_of_the_list_has_a_range_that_the_schema_takes() -> None:
                 found = usual_range(scenario, key, points)
                 assert 2 <= len(found.values) <= 41, key
                 assert axis(range_text(found)) == found
+
+
+def test_an_axis_has_several_ticks_however_narrow() -> None:
+    for low in (1.01, 1.55, 2.05, 3.1, 5.05, 6.1, 8.1):
+        assert len(time_axis(low, 1.9 * low, palette(False))["tickvals"]) >= 2
+
+
+def test_two_sizes_are_told_apart(curve: AppTest) -> None:
+    wanted = goal("chat.ttft_s.p99<=1")
+    assert not sizes_differ("0.25", 0.25, wanted) and not sizes_differ("0.25", None, wanted)
+    said = sizes_differ("0.225", 0.25, wanted).replace("\u202f", " ")
+    assert "suggests 25 %" in said and "22.5 % is sized for the goal of 1.0 s" in said
+    assert "with no rescue buffer" in texts(curve)
 
 
 def test_names_in_a_figure_are_never_markup() -> None:

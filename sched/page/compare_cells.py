@@ -11,6 +11,8 @@ from sched.page.cards import NARROW, seconds
 from sched.page.language import tr
 
 MINUS = "\u2212"
+LONGEST = 20
+"""Letters of a name above a column."""
 Values = tuple[float | None, ...]
 
 
@@ -40,6 +42,11 @@ class Column:
     numbers: tuple[str, ...]
     cell: Callable[[str], Cell] = field(repr=False)
     is_sortable: bool = True
+
+
+def short(name: str) -> str:
+    """A user's name as a column bears it; the whole of it stands in the column's help."""
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1].rstrip()}…"
 
 
 def number(value: float | None, digits: int = 1) -> str:

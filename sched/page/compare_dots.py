@@ -4,17 +4,17 @@ from statistics import fmean
 
 from sched.experiments import Comparison
 from sched.page.cards import seconds
-from sched.page.compare_cells import Cell, Column
+from sched.page.compare_cells import Cell, Column, short
 from sched.page.compare_choices import Chosen
 from sched.page.language import tr
 
 
 def dots(found: Comparison, what: Chosen, goal_s: float | None, spoken: str) -> Column:
     """A picture of every seed and their mean, on an axis that all rows share."""
-    heading = tr("{name}, {figure}", name=what.name, figure=spoken)
+    heading = tr("{name}, {figure}", name=short(what.name), figure=spoken)
     if goal_s is not None:
         heading = tr(
-            "{name}, {figure} (tick: goal {time})", name=what.name, figure=spoken, time=seconds(goal_s)
+            "{name}, {figure} (tick: goal {time})", name=short(what.name), figure=spoken, time=seconds(goal_s)
         )
 
     def cell(policy: str) -> Cell:
@@ -33,4 +33,4 @@ def dots(found: Comparison, what: Chosen, goal_s: float | None, spoken: str) -> 
             words += ", " + (tr("meets the goal") if met else tr("misses the goal"))
         return Cell(words, dot={"values": values, "mean": mid, "met": met})
 
-    return Column("dots", heading, "", (), cell, is_sortable=False)
+    return Column("dots", heading, f"{what.name}, {spoken}", (), cell, is_sortable=False)

@@ -15,6 +15,7 @@ from sched.page.compare_cells import (
     number,
     relative,
     share,
+    short,
     signed,
     signed_seconds,
     sure,
@@ -62,7 +63,8 @@ def columns(found: Comparison, what: Chosen, goal_s: float | None) -> list[Colum
     listed += _of_the_class(found, what, said)
     for place, name in enumerate(one for one in found.classes if one != what.name):
         if place < MOST_CLASSES:
-            heading = tr("{name} {figure}", name=name, figure=what.part if what.family == "ttft" else spoken)
+            part = what.part if what.family == "ttft" else spoken
+            heading = tr("{name} {figure}", name=short(name), figure=part)
             listed.append(
                 _plain(
                     found, f"other{place}", heading, f"{name}: {spoken}; {said}.", what.metric, name, seconds
@@ -74,8 +76,12 @@ def columns(found: Comparison, what: Chosen, goal_s: float | None) -> list[Colum
             _plain(
                 found,
                 "starvation",
-                tr("{name} worst wait", name=lowest),
-                tr("The longest wait of any of the least urgent requests; {said}.", said=said),
+                tr("{name} worst wait", name=short(lowest)),
+                tr(
+                    "The longest wait of any of the least urgent requests, {name}; {said}.",
+                    name=lowest,
+                    said=said,
+                ),
                 "wait_s.max",
                 lowest,
                 seconds,

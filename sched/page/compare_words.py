@@ -146,7 +146,7 @@ class Words:
             "figure": self.figure,
             "policy": self.called(subject),
             "base": mark(seconds(base)),
-            "time": mark(seconds(value), "good" if value < base else "bad" if value > base else "strong"),
+            "time": mark(seconds(value), self._tone(value, base)),
         }
         if seconds(value) == seconds(base):
             text = self._stays(given)
@@ -155,6 +155,12 @@ class Words:
         else:
             text = self._rises(given)
         return tr("{sentence}.", sentence=text + self._how_often(subject))
+
+    def _tone(self, value: float, base: float) -> str:
+        """How a figure is set: good is only what keeps the goal."""
+        if value < base:
+            return "good" if self.goal_s is None or value <= self.goal_s else "strong"
+        return "bad" if value > base else "strong"
 
     def _falls(self, given: dict[str, object]) -> str:
         if self.many == 1:

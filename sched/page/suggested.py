@@ -65,7 +65,8 @@ def suggested(scenario: Scenario) -> None:
             st.caption(
                 tr(
                     "The share is rounded up to whole per cent. It is a start, not a promise: move the "
-                    "slider."
+                    "slider. It is sized for the growth of the urgent requests; Trade-offs looks for the "
+                    "first size that keeps a goal, which may be another."
                 )
             )
     kept, share = kept_share(scenario, "rescue"), found.share if found.blocks else None

@@ -11,7 +11,8 @@ from sched.figures.tradeoff_map import Grid, map_figure
 from sched.figures.tradeoffs import curve_figure
 from sched.grids import Place, Sweep
 from sched.page.cards import seconds
-from sched.page.language import tr
+from sched.page.language import say, tr
+from sched.page.suggested import suggestion
 from sched.page.titles import percent
 from sched.page.tradeoff_table import Row, heads, number_text, percent_text, row
 from sched.page.tradeoff_view import FACTORS, View
@@ -22,9 +23,11 @@ from sched.page.tradeoff_words import (
     load_verdict,
     map_verdict,
     setting,
+    sizes_differ,
     times,
 )
-from sched.page.varied import knob_title, value_of, value_text
+from sched.page.varied import BUFFER, knob_title, value_of, value_text
+from sched.words import joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ def _curve(view: View, found: Sweep) -> Drawn:
     )
     return Drawn(
         curve_verdict(best, listed[0], names, view.wanted),
-        curve_reason(best, len(listed), view.wanted),
+        joined((curve_reason(best, len(listed), view.wanted), _about_sizes(view, best)), say()),
         figure,
         tr(
             "{figure} of {name} and throughput kept, against {knob}. The same figures stand in the table.",
@@ -103,6 +106,14 @@ def _curve(view: View, found: Sweep) -> Drawn:
         ticks,
         best.outcome.place if best else None,
     )
+
+
+def _about_sizes(view: View, best: Advice | None) -> str:
+    """Why the recommended buffer is not the one that the sidebar suggests."""
+    found = suggestion(view.scenario) if view.axes[0].key == BUFFER and best and best.meets else None
+    if found is None or best is None or not found.blocks:
+        return ""
+    return sizes_differ(view.axes[0].values[best.outcome.place[0]], found.share, view.wanted)
 
 
 def _map(view: View, found: Sweep) -> Drawn:

@@ -13,6 +13,9 @@ from sched.plain import split_path
 from sched.verdict import WORTH_A_WORD
 from sched.words import joined
 
+ALIKE_SIZE = 0.001
+"""Shares of the memory that differ by less are the same size."""
+
 
 def setting(key: str, value: str) -> str:
     """One setting inside a sentence: "a rescue buffer of 22.5 %", "KV memory 2,400 blocks"."""
@@ -134,6 +137,19 @@ def curve_reason(found: Advice | None, points: int, wanted: Goal) -> str:
     return tr(
         "Ringed: the point with the lowest mean, because none of the {points} keeps the goal of {goal}.",
         points=points,
+        goal=seconds(wanted.value),
+    )
+
+
+def sizes_differ(value: str, suggested: float | None, wanted: Goal) -> str:
+    """Why the sidebar suggests another buffer than the one that is recommended here, if it does."""
+    if not suggested or abs(float(value) - suggested) < ALIKE_SIZE:
+        return ""
+    return tr(
+        "The sidebar suggests {share}: that is sized for the growth of the urgent requests, whatever the "
+        "goal; {value} is sized for the goal of {goal} on these very requests.",
+        share=percent(suggested),
+        value=percent(float(value)),
         goal=seconds(wanted.value),
     )
 

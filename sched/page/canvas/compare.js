@@ -83,6 +83,19 @@ function rowNode(row, data, act) {
   return node;
 }
 
+// A shade at each edge beyond which there are more columns.
+function shadeEdges(scroll) {
+  const shade = () => {
+    const { scrollLeft, clientWidth, scrollWidth } = scroll, edges = scroll.parentElement;
+    edges.classList.toggle("more-left", scrollLeft > 1);
+    edges.classList.toggle("more-right", scrollLeft + clientWidth < scrollWidth - 1);
+    edges.style.setProperty("--head", `${scroll.querySelector("thead th")?.offsetWidth ?? 0}px`);
+  };
+  scroll.onscroll = shade;
+  new ResizeObserver(shade).observe(scroll);
+  shade();
+}
+
 function compare(api) {
   const { parentElement, data, setTriggerValue } = api, root = parentElement.querySelector(".compare-root"), p = lookOf(root);
   for (const name of ["bg", "surface", "raised", "line", "ink", "ink2", "ink3", "accent", "urgent", "culprit", "good"]) root.style.setProperty("--" + name, p[name]);
@@ -95,8 +108,10 @@ function compare(api) {
   root.replaceChildren(...[
     data.verdict.length ? verdictNode(data.verdict) : null,
     data.trust ? el("p", { class: "basis" }, data.trust) : null,
-    el("div", { class: "scroll", role: "region", "aria-label": data.caption, tabindex: "0" }, table)].filter(Boolean));
-  root.querySelector(".scroll").scrollLeft = left;
+    el("div", { class: "edges" }, el("div", { class: "scroll", role: "region", "aria-label": data.caption, tabindex: "0" }, table))].filter(Boolean));
+  const scroll = root.querySelector(".scroll");
+  scroll.scrollLeft = left;
+  shadeEdges(scroll);
   if (focused?.sort) root.querySelector(`[data-sort="${focused.sort}"]`)?.focus();
   else if (focused?.key) [...root.querySelectorAll("tr")].find((one) => one.dataset.key === focused.key)?.querySelector("button")?.focus();
   root.dataset.rows = data.rows.length;
