@@ -34,6 +34,10 @@ SINCE_1970_PS = 10**9 * PS_PER_S
 """A numeric clock beyond this counts from 1970."""
 
 
+UNNAMED = "default"
+"""The class or tenant of a record that names none."""
+
+
 @dataclass(slots=True)
 class Layout:
     """How a table is read: its format's name, the columns of each field, and what is usual there."""
@@ -155,15 +159,15 @@ def _texts(
     if blanks == len(texts):
         return None
     if blanks:
-        assumed.append(f'{counted(blanks, "record")} without a {field} count as "default"')
-    return [text or "default" for text in texts]
+        assumed.append(f'{counted(blanks, "record")} without a {field} count as "{UNNAMED}"')
+    return [text or UNNAMED for text in texts]
 
 
 def labels_of(
     found: Table, layout: Layout, places: list[int], chosen: TraceSettings, urgency: str, assumed: list[str]
 ) -> tuple[tuple[str, ...], Ints, tuple[str, ...], Ints, Ints]:
     """Classes, tenants and priorities. Where only priorities are recorded, each is a class of its own."""
-    tenants = _texts(found, layout, "tenant", places, assumed) or ["default"] * len(places)
+    tenants = _texts(found, layout, "tenant", places, assumed) or [UNNAMED] * len(places)
     classes = _texts(found, layout, "class", places, assumed)
     titles = tuple(title for title in layout.columns.get("priority", ()) if title in found.columns)
     raw = [first_filled(found, titles)[place] for place in places] if titles else None
@@ -173,7 +177,7 @@ def labels_of(
         classes = classes or labels
     elif not chosen.priority:
         assumed.append("no priorities are recorded: every request has priority 0")
-    classes = classes or ["default"] * len(places)
+    classes = classes or [UNNAMED] * len(places)
     if chosen.priority:
         numbers = [chosen.priority.get(name, number) for name, number in zip(classes, numbers, strict=True)]
     class_names, class_index = _numbered(classes)
@@ -203,13 +207,21 @@ def _priorities(raw: list[Any], urgency: str, assumed: list[str]) -> tuple[list[
     return numbers, labels
 
 
-def ids_of(found: Table, layout: Layout, places: list[int], assumed: list[str]) -> tuple[str, ...]:
-    """The recorded ids, repeated ones renamed; or the record's number."""
+def _kind(name: str) -> str:
+    return "request" if name == UNNAMED else name
+
+
+def ids_of(
+    found: Table, layout: Layout, places: list[int], classes: list[str], assumed: list[str]
+) -> tuple[str, ...]:
+    """The recorded ids, repeated ones renamed; where none is, class and number of the record: P2-117."""
     titles = tuple(title for title in layout.columns.get("id", ()) if title in found.columns)
     column = first_filled(found, titles) if titles else None
     ids = [
-        str(place + 1) if column is None or is_blank(column[place]) else str(column[place])
-        for place in places
+        f"{'request' if name == UNNAMED else name}-{place + 1}"
+        if column is None or is_blank(column[place])
+        else str(column[place])
+        for place, name in zip(places, classes, strict=True)
     ]
     taken, repeats = set(ids), 0
     if len(taken) < len(ids):

@@ -163,10 +163,10 @@ def _assembled(
     )
     prompt = frozen([rows.prompt[place] for place in order])
     output = frozen([rows.output[place] for place in order])
+    ids = ids_of(found, layout, places, [classes[one] for one in class_index.tolist()], assumed)
     trace = Trace(
-        name, digest, ids_of(found, layout, places, assumed), frozen(arrival), prompt, output, urgencies,
-        class_index, tenant_index, classes, tenants,
-        prefixes_of(found, layout.known, places, prompt.tolist(), assumed), chosen, {},
+        name, digest, ids, frozen(arrival), prompt, output, urgencies, class_index, tenant_index, classes,
+        tenants, prefixes_of(found, layout.known, places, prompt.tolist(), assumed), chosen, {},
     )  # fmt: skip
     trace.report.update(_report(trace, layout.format, dropped, assumed))
     return trace

@@ -148,6 +148,19 @@ def test_the_copy_button_copies_the_link_and_says_so(visit: Any) -> None:
     assert first.page.locator(".st-key-link code b").count() == 2
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_lesson_is_shared_by_its_link_alone_and_a_link_for_one_machine_says_so(
+    visit: Any, lang: str
+) -> None:
+    first = visit(f"v=1&view=learn&lesson=lock&lang={lang}", "", reduced_motion="reduce")
+    first.page.locator(".st-key-share button").first.click()
+    first.page.locator(".st-key-link code", has_text="lesson=lock").wait_for(timeout=WAIT_MS)
+    first.idle()
+    assert "127.0.0.1" in first.page.get_by_test_id("stAlert").inner_text()
+    assert first.page.locator(".st-key-sharing img, .st-key-sharing [data-testid=stImage] svg").count() == 1
+    assert first.page.locator(".st-key-take_TOML").count() == 0
+
+
 LINKS = {
     "reordered": "rescue.kv=0.2&t=64.35&a=backfill&v=1",
     "encoded": "v=1&a=backfill&t=64%2E35&rescue%2Ekv=0%2E2",

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.errors import AppTestError
 
 from sched.language import language
+from sched.page.results import incidents
 from sched.scenario import Scenario
 from sched.text.lesson_runs import lesson_scenario
 from sched.text.lessons import BY_KEY, LESSONS, PLAYED_S, facts_of, told
@@ -152,6 +153,8 @@ def test_a_variation_opens_in_the_lab(key: str) -> None:
         now = page.session_state["shown"]
         assert (now.page, now.a, now.b) == ("lab", one.a, one.b)
         assert now.scenario == named(lesson_scenario(BY_KEY[key].scenario, one.changes), now.scenario)
+        waits = incidents(now.scenario, now.a)
+        assert any(w.from_s < now.t < w.to_s for w in waits) if waits else now.t == facts_of(key).at_s
 
 
 def test_a_lesson_that_is_not_there_is_said_in_words() -> None:

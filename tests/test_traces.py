@@ -143,7 +143,7 @@ def test_a_clock_that_starts_again_is_a_second_segment(shared: Path) -> None:
     trace = read_trace(shared / "traces" / "adversarial" / "ts_unsorted_restart.jsonl")
     assert trace.report["rows"] == 100
     assert "starts again at line 51: 2 segments" in assumed(trace)
-    assert list(trace.ids) == [str(n) for n in range(1, 101)]
+    assert list(trace.ids) == [f"request-{n}" for n in range(1, 101)]
 
 
 def test_hashes_of_blocks_become_shared_prefixes(shared: Path) -> None:
@@ -366,7 +366,7 @@ def test_a_stored_replay_is_the_same_as_from_the_file(
     data = (HEAD + "0,7,3\n2,8,4\n").encode()
     trace_store.store(data)
     listed = requests(trace_scenario(read(data)))
-    assert listed.prompt_tokens.tolist() == [7, 8] and listed.ids == ("1", "2")
+    assert listed.prompt_tokens.tolist() == [7, 8] and listed.ids == ("request-1", "request-2")
 
 
 def test_a_replay_that_cannot_be_had_says_so(tmp_path: Path) -> None:

@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from sched.page.another import another
 from sched.page.component import palette, style_sheet
 from sched.page.language import say, tr
-from sched.page.lesson import closed, replay, still, tasks
-from sched.page.state import PAGES, show, shown, start
+from sched.page.lesson import closed, replay, still, tasks, to_lab
+from sched.page.share import share
+from sched.page.state import show, shown
 from sched.page.titles import plain
 from sched.text.facts_memory import LOCK_STEP, Facts
-from sched.text.lesson_runs import Changes, lesson_scenario
 from sched.text.lessons import BY_KEY, LESSONS, Lesson, Told, facts_of, told
 
 WITH_TASKS = "lock"
@@ -71,7 +70,9 @@ def _name(lesson: Lesson) -> str:
 def _lesson(lesson: Lesson, text: Told, facts: Facts) -> None:
     """The question, then the replay and what it says, then the way on."""
     place = LESSONS.index(lesson) + 1
-    st.caption(tr("Lesson {n} of {many}", n=place, many=len(LESSONS)))
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(tr("Lesson {n} of {many}", n=place, many=len(LESSONS)), width="content")
+        share(shown(), only_link=True)
     st.title(text.title, anchor=False)
     st.markdown(text.lead)
     picture, question = st.columns([4, 5.8], gap="large")
@@ -179,22 +180,9 @@ def _after(lesson: Lesson, text: Told) -> None:
                 key=f"try.{lesson.key}.{one.key}",
                 type="tertiary",
                 icon=":material/science:",
-                on_click=_to_lab,
+                on_click=to_lab,
                 args=(lesson.key, one.changes, one.a, one.b, None, None),
             )
-
-
-def _to_lab(key: str, changes: Changes, a: str, b: str | None, t: float | None, focus: str | None) -> None:
-    """Open a lesson's scenario in the Lab, named as it is read; the lesson stays where it was left."""
-    now, text = shown(), told(key, say().code)
-    found = lesson_scenario(BY_KEY[key].scenario, changes).changed(
-        title=tr("Lesson: {title}", title=text.title), story=text.lead.replace("**", "")
-    )
-    others = [key for key in found.policies if key != a]
-    other = b if b is not None and b in others else others[0]
-    opened = replace(another(now, found), page=PAGES[0], seeds=None, lesson=now.lesson)
-    show(replace(opened, a=a, b=other, t=t, focus=focus))
-    start(shown())
 
 
 def _ways(lesson: Lesson, facts: Facts) -> None:
@@ -219,7 +207,7 @@ def _ways(lesson: Lesson, facts: Facts) -> None:
                 key="to_lab",
                 type="tertiary",
                 icon=":material/open_in_new:",
-                on_click=_to_lab,
+                on_click=to_lab,
                 args=(
                     lesson.key,
                     lesson.shown.changes,

@@ -1,18 +1,25 @@
 """The pictures of a lesson: the engine stopped at the question, the operating system's tasks, the replay."""
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from sched.figures.payload import pack_stage
+from sched.page.another import another
 from sched.page.component import component
 from sched.page.language import say, tr
-from sched.page.results import Result, result
+from sched.page.results import Result, incidents, result
+from sched.page.state import PAGES, show, shown, start
 from sched.page.titles import subtitle, title
+from sched.scenario import Scenario
 from sched.text.facts_memory import LOCK_STEP, Facts
-from sched.text.lesson_runs import lesson_scenario, queue, run
-from sched.text.lessons import PLAYED_S, Lesson, Show
+from sched.text.lesson_runs import Changes, lesson_scenario, queue, run
+from sched.text.lessons import BY_KEY, PLAYED_S, Lesson, Show, facts_of, told
 from sched.text.onelock import BLOCKED, HIGH, LOCKED, LOW, MEDIUM, PATHFINDER, READY, RUNS, Schedule, schedule
+
+INTO_WAIT = 0.62
+"""The stage too stands so far into the worst wait."""
 
 
 def _run(lesson: Lesson, show: Show) -> Result:
@@ -126,3 +133,25 @@ def closed() -> None:
     rows = "".join(f'<i style="left:{left}%;width:{wide}%"></i>' for left, wide in bars)
     words = tr("The replay answers once you have committed")
     st.html(f'<div class="closed"><div aria-hidden="true">{rows}</div><p>{words}</p></div>')
+
+
+def to_lab(key: str, changes: Changes, a: str, b: str | None, t: float | None, focus: str | None) -> None:
+    """Open a lesson's scenario in the Lab, named as it is read; the lesson stays where it was left."""
+    now, text = shown(), told(key, say().code)
+    found = lesson_scenario(BY_KEY[key].scenario, changes).changed(
+        title=tr("Lesson: {title}", title=text.title), story=text.lead.replace("**", "")
+    )
+    others = [key for key in found.policies if key != a]
+    other = b if b is not None and b in others else others[0]
+    opened = replace(another(now, found), page=PAGES[0], seeds=None, lesson=now.lesson)
+    at = _worst(found, a, facts_of(key)) if t is None else t
+    show(replace(opened, a=a, b=other, t=at, focus=focus))
+    start(shown())
+
+
+def _worst(scenario: Scenario, policy: str, facts: Facts) -> float:
+    """Well within the worst wait under a policy, in seconds; where nobody waits, the moment of the lesson."""
+    worst = max(incidents(scenario, policy), key=lambda one: one.inversion_s, default=None)
+    if worst is None:
+        return facts.at_s
+    return round(worst.from_s + INTO_WAIT * (worst.to_s - worst.from_s), 2)

@@ -1,7 +1,7 @@
 """Share: a link that opens exactly what is shown, and files of it to take away."""
 
 from dataclasses import replace
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 import segno
 import streamlit as st
@@ -86,15 +86,20 @@ def _code(link: str) -> str:
     )
 
 
-def share(now: Shown) -> None:
-    """The popover behind the Share button; what is in it is made when it is open."""
+def share(now: Shown, *, only_link: bool = False) -> None:
+    """The popover behind the Share button; what is in it is made when it is open.
+
+    `only_link`: of a view that has no run of its own there are no files to take away.
+    """
     with st.popover(
         tr("Share"), icon=":material/ios_share:", type="primary", key="share", on_change="rerun"
     ) as box:
         if not box.open:
             return
         with st.container(key="sharing"):
-            link = _link(now)
+            link = _link(now, is_played=not only_link)
+            if only_link:
+                return
             runs, name = _runs(now)
             if name is None:
                 return
@@ -103,10 +108,17 @@ def share(now: Shown) -> None:
             _in_chat(now, runs, name)
 
 
-def _link(now: Shown) -> str:
+def _only_here() -> str:
+    """The host of the page's address where no other machine can open it; else ""."""
+    host = urlsplit(st.context.url or "").hostname or ""
+    is_here = host in ("localhost", "::1") or host.endswith(".localhost") or host.startswith("127.")
+    return host if is_here else ""
+
+
+def _link(now: Shown, *, is_played: bool) -> str:
     """The link with what it carries; "" where there can be none."""
     st.markdown(f"**{tr('Share what you see')}**")
-    plays = st.session_state.get("link_plays", False)
+    plays = is_played and st.session_state.get("link_plays", False)
     try:
         link = address(query_of(replace(now, play=plays)))
     except ScenarioError as error:
@@ -114,20 +126,27 @@ def _link(now: Shown) -> str:
         return ""
     said = {"copy": tr("Copy"), "copied": tr("Copied."), "failed": tr("Select the link and copy it by hand.")}
     alone("link", BOX)(data={"parts": parts(link), **said}, key="link")
-    told = tr("{n} characters. It opens on exactly this picture, already computed.", n=f"{len(link):,}")
-    st.caption(told)
+    many = f"{len(link):,}"
+    if is_played:
+        st.caption(tr("{n} characters. It opens on exactly this picture, already computed.", n=many))
+    else:
+        st.caption(tr("{n} characters. It opens on exactly this lesson.", n=many))
+    if host := _only_here():
+        said = "It opens only on this machine: its address is {host}. To show it to others, open the page by "
+        st.warning(tr(said + "this machine's name or address first.", host=host))
     if len(link) > LONGEST_LINK:
         most = f"{LONGEST_LINK:,}"
         st.warning(tr("Many hosts refuse a link of more than {n} characters; take a file instead.", n=most))
-    words, picture = st.columns([3, 1], vertical_alignment="top")
+    words, picture = st.columns([2.2, 1], vertical_alignment="top")
     words.markdown("  \n".join([f"**{tr('The link carries')}**", *carries(now)]))
     if now.t is None and now.page == PAGES[0]:
         words.caption(tr("Pause the replay somewhere, and the link opens at that moment."))
-    words.toggle(tr("Start playing when opened"), key="link_plays")
+    if is_played:
+        words.toggle(tr("Start playing when opened"), key="link_plays")
     if len(link) <= LONGEST_PICTURE:
         picture.image(
             _code(link),
-            width=132,
+            width=180,
             caption=tr("For the classroom"),
             alt=tr("The link as a QR code"),
         )
