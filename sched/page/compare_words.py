@@ -166,7 +166,7 @@ class Words:
         if self.many == 1:
             return tr("In this run the {figure} of {name} falls from {base} to {time} with {policy}", **given)
         return tr(
-            "On the mean of {n} seeds the {figure} of {name} falls from {base} to {time} with {policy}",
+            "On average over {n} seeds the {figure} of {name} falls from {base} to {time} with {policy}",
             **given,
         )
 
@@ -174,14 +174,14 @@ class Words:
         if self.many == 1:
             return tr("In this run the {figure} of {name} rises from {base} to {time} with {policy}", **given)
         return tr(
-            "On the mean of {n} seeds the {figure} of {name} rises from {base} to {time} with {policy}",
+            "On average over {n} seeds the {figure} of {name} rises from {base} to {time} with {policy}",
             **given,
         )
 
     def _stays(self, given: dict[str, object]) -> str:
         if self.many == 1:
             return tr("In this run the {figure} of {name} stays at {base} with {policy}", **given)
-        return tr("On the mean of {n} seeds the {figure} of {name} stays at {base} with {policy}", **given)
+        return tr("On average over {n} seeds the {figure} of {name} stays at {base} with {policy}", **given)
 
     def _how_often(self, policy: str) -> str:
         if self.goal_s is None:
