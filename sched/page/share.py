@@ -29,8 +29,9 @@ BOX = (
 
 
 def address(query: str) -> str:
-    """The whole link; relative where the page's own address is not known."""
-    return f"{(st.context.url or '').partition('?')[0].rstrip('/')}/?{query}"
+    """The whole link, by the page's root; relative where the page's own address is not known."""
+    base, _, view = (st.context.url or "").partition("?")[0].rstrip("/").rpartition("/")
+    return f"{base if view in PAGES else f'{base}/{view}' if base else view}/?{query}"
 
 
 def parts(link: str) -> list[tuple[str, bool]]:
@@ -132,8 +133,13 @@ def _link(now: Shown, *, is_played: bool) -> str:
     else:
         st.caption(tr("{n} characters. It opens on exactly this lesson.", n=many))
     if host := _only_here():
-        said = "It opens only on this machine: its address is {host}. To show it to others, open the page by "
-        st.warning(tr(said + "this machine's name or address first.", host=host))
+        st.warning(
+            tr(
+                "It opens only on this machine: its address is {host}. To show it to others, open the page "
+                "by this machine's name or address first.",
+                host=host,
+            )
+        )
     if len(link) > LONGEST_LINK:
         most = f"{LONGEST_LINK:,}"
         st.warning(tr("Many hosts refuse a link of more than {n} characters; take a file instead.", n=most))
