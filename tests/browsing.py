@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
+STILL = """(idle) => {
+    window.__still = document.querySelector(idle) ? window.__still + 1 : 0;
+    return window.__still > 4;
+}"""
 WAIT_MS = 60_000
 STAGE_READY = "window.__ready > 0"
 
@@ -71,7 +75,9 @@ class Visit:
         self.sent += 1
 
     def idle(self) -> None:
-        self.page.wait_for_selector(IDLE, timeout=WAIT_MS)
+        """Until no script runs in several frames on end: what was just sent is still being put in place."""
+        self.page.evaluate("window.__still = 0")
+        self.page.wait_for_function(STILL, arg=IDLE, timeout=WAIT_MS, polling="raf")
 
     def js(self, expression: str) -> Any:
         return self.page.evaluate(expression)

@@ -42,15 +42,13 @@ TABS_OF = {
 
 
 def lab() -> None:
-    """The whole view. Once it stands, the picture is sent before the controls, of which few change."""
-    state = st.session_state
-    is_late = state.get("controlled", False) and _is_quick(shown().scenario)
+    """The whole view. Where the picture is quick to make it is sent first, before the controls."""
+    is_late = _is_quick(shown().scenario)
     if not is_late:
         sidebar()
     draw_below = _above()
     if is_late:
         sidebar()
-    state["controlled"] = True
     if draw_below is not None:
         draw_below()
 
