@@ -46,7 +46,12 @@ def lab() -> None:
     is_late = _is_quick(shown().scenario)
     if not is_late:
         sidebar()
-    draw_below = _above()
+    try:
+        draw_below = _above()
+    except Exception:
+        if is_late:
+            sidebar()  # whoever is stuck finds the way out there
+        raise
     if is_late:
         sidebar()
     if draw_below is not None:
