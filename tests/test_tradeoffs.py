@@ -188,9 +188,31 @@ def test_what_a_link_asks_in_vain_is_said() -> None:
     page = opened(vary="rescue.kv=0:3:1", goal="nobody.ttft_s.p99<=1", chart="curve")
     assert not page.exception
     assert "must be at least 0 and at most 1" in texts(page).replace("\\", "")
-    assert "takes a time of one of the classes" in texts(page)
+    assert "takes a time of one of the classes, so it is chat." in texts(page).replace("\\", "")
     page = opened(vary="rescue.kv=0:0.4:0.001")
     assert "take larger steps" in texts(page) and not page.exception
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        ({"of": "nobody"}, "of = nobody: there is no such one here, so it is chat."),
+        ({"chart": "nope"}, "chart = nope: there is no such one here, so it is curve."),
+        ({"of": "docs", "goal": "chat.ttft_s.p99<=1"}, "of = docs: the goal in the link is one of chat, so"),
+    ],
+)
+def test_a_value_that_is_not_there_is_named_with_what_stands_for_it(query: dict[str, str], why: str) -> None:
+    page = opened(**query)
+    assert why in "\n".join(one.value for one in page.info).replace("\\", "") and not page.exception
+    assert page.selectbox(key="tradeoff_class").value == "chat" and len(page.info) == 1
+    page.number_input(key="tradeoff_goal").set_value(0.7).run()
+    assert "of = docs" not in "\n".join(one.value for one in page.info)
+
+
+def test_a_goal_of_nothing_is_shown_as_such() -> None:
+    page = opened(goal="chat.ttft_s.p99<=0")
+    assert page.number_input(key="tradeoff_goal").value == 0 and "goal of 0" in texts(page)
+    assert page.session_state["shown"].goal == "chat.ttft_s.p99<=0" and not page.exception
 
 
 def test_a_policy_that_is_not_compared_gets_its_buffer_all_the_same() -> None:

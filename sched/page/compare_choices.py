@@ -1,5 +1,6 @@
 """What Compare speaks of: the class, the figure, the baseline, the seeds; all of it is in the link."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -49,34 +50,35 @@ def family_names() -> dict[str, str]:
     return {"ttft": "TTFT", "tpot": "TPOT", "e2e": "E2E", "wait": tr("Wait")}
 
 
+def one_of(name: str, value: str | None, known: Sequence[str], usual: str, said: list[str]) -> str:
+    """The value of a link, or what is usual; in `said` goes a sentence about a value that is not there."""
+    if not value or value in known:
+        return value or usual
+    said.append(
+        tr(
+            "{name} = {value}: there is no such one here, so it is {usual}.",
+            name=name,
+            value=value,
+            usual=usual,
+        )
+    )
+    return usual
+
+
 def chosen(now: Shown, classes: list[str], urgent: str, columns: list[str]) -> tuple[Chosen, list[str]]:
     """What the link or the controls say, and a sentence about each thing it says that is not there."""
     said = list[str]()
-
-    def one_of(name: str, value: str | None, known: list[str], usual: str) -> str:
-        if not value or value in known:
-            return value or usual
-        said.append(
-            tr(
-                "{name} = {value}: there is no such one here, so it is {usual}.",
-                name=name,
-                value=value,
-                usual=usual,
-            )
-        )
-        return usual
-
     metrics = [f"{family}.{part}" for family in FAMILIES for part in PARTS]
-    family, part = one_of("metric", now.metric, metrics, "ttft.p99").split(".")
+    family, part = one_of("metric", now.metric, metrics, "ttft.p99", said).split(".")
     sorts = [f"{sign}{key}" for key in columns for sign in ("", "-")]
     found = Chosen(
-        one_of("of", now.of, classes, urgent),
+        one_of("of", now.of, classes, urgent, said),
         family,
         part,
         now.baseline or now.a,
         (now.seeds or usual_seeds(now.scenario)) if is_random(now.scenario) else 1,
-        one_of("chart", now.chart, list(CHARTS), CHARTS[0]),
-        one_of("sort", now.sort, sorts, "mean"),
+        one_of("chart", now.chart, CHARTS, CHARTS[0], said),
+        one_of("sort", now.sort, sorts, "mean", said),
     )
     return found, said
 

@@ -1,6 +1,7 @@
 """The frame of the page: the bar with its views, and what is set up before any of them draws."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -8,13 +9,15 @@ import streamlit as st
 
 from sched.page.about import about
 from sched.page.compare import compare
+from sched.page.compare_choices import CHARTS as COMPARED
 from sched.page.component import complete_address, declare_language, go_past, send_code, style_sheet
 from sched.page.headline import name_tab, short
 from sched.page.lab import lab
 from sched.page.language import language_choice, tr
 from sched.page.learn import learn
-from sched.page.state import PAGES, arrive, leave, shown, write_address
+from sched.page.state import PAGES, arrive, leave, query_now, shown, write_address
 from sched.page.titles import scenario_title
+from sched.page.tradeoff_view import CHARTS as TRADED
 from sched.page.tradeoffs import tradeoffs
 
 LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="132" height="28" viewBox="0 0 132 28">
@@ -38,6 +41,7 @@ VIEWS: dict[str, tuple[str, Callable[[], None]]] = {
     "about": ("About the model", about),
 }
 """The title of each view in the bar, and what draws it."""
+OWN_CHARTS = {"compare": COMPARED, "tradeoffs": TRADED}
 
 
 def page() -> None:
@@ -62,6 +66,8 @@ def _view(key: str, draw: Callable[[], None], views: Mapping[str, Any]) -> None:
     arrive(key)
     if (wanted := shown().page) != key:
         st.switch_page(views[wanted], query_params=leave())
+    if not query_now() and shown().chart not in OWN_CHARTS.get(key, (shown().chart,)):
+        st.session_state["shown"] = replace(shown(), chart=None)  # no link asks for it
     write_address()
     declare_language()
     language_choice()

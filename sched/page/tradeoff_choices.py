@@ -28,7 +28,7 @@ def choices(view: View) -> None:
         state["tradeoff_goal"] = wanted.value
         st.number_input(
             tr("Goal, s"),
-            min_value=0.001,
+            min_value=0.0,
             step=0.1,
             format="%g",
             key="tradeoff_goal",
@@ -81,7 +81,8 @@ def _class_chosen() -> None:
 def _goal_set(wanted: Goal) -> None:
     value = st.session_state["tradeoff_goal"]
     if value is not None:
-        show(replace(shown(), goal=Goal(wanted.class_name, wanted.metric, float(value)).text))
+        goal = Goal(wanted.class_name, wanted.metric, float(value))
+        show(replace(shown(), of=shown().of and wanted.class_name, goal=goal.text))
 
 
 def _seeds_chosen() -> None:

@@ -11,6 +11,7 @@ from sched.external import link
 from sched.fields import ScenarioError
 from sched.grids import Place, grid
 from sched.measures import METRICS
+from sched.page.compare_choices import one_of
 from sched.page.computed import compared
 from sched.page.language import say, tr
 from sched.page.state import SEEDS, Shown
@@ -61,8 +62,8 @@ class View:
 
 def view_of(now: Shown) -> View | None:
     """The view of what is shown; None where there are no requests. Raises ScenarioError."""
-    chart = now.chart if now.chart in CHARTS else CHARTS[0]
     scenario, said = now.scenario, list[str]()
+    chart = one_of("chart", now.chart, CHARTS, CHARTS[0], said)
     axes = _axes(now, chart, said)
     named = [one for one in map(policy_of, (one.key for one in axes)) if one]
     if len(set(named)) > 1:
@@ -130,16 +131,34 @@ def _tried(scenario: Scenario, one: Axis) -> None:
 
 def _wanted(now: Shown, scenario: Scenario, classes: tuple[str, ...], urgent: str, said: list[str]) -> Goal:
     """The goal of the link, or what the class was promised."""
-    name = now.of if now.of in classes else urgent
+    asked = None
     if now.goal:
         try:
-            found = goal(now.goal)
-            if found.class_name in classes and METRICS[found.metric].unit == "s":
-                return found
-            said.append(tr("goal = {goal}: this view takes a time of one of the classes.", goal=now.goal))
+            asked = goal(now.goal)
         except ScenarioError as error:
             said.append(f"{error}.")
-    return Goal(name, USUAL, scenario.promise(name).slo.ttft_s or USUAL_GOAL_S)
+    if asked and asked.class_name in classes and METRICS[asked.metric].unit == "s":
+        if now.of and now.of != asked.class_name:
+            said.append(
+                tr(
+                    "{key} = {value}: the goal in the link is one of {name}, so {name} is shown.",
+                    key="of",
+                    value=now.of,
+                    name=asked.class_name,
+                )
+            )
+        return asked
+    name = one_of("of", now.of, classes, urgent, said)
+    usual = Goal(name, USUAL, scenario.promise(name).slo.ttft_s or USUAL_GOAL_S)
+    if asked:
+        said.append(
+            tr(
+                "goal = {goal}: this view takes a time of one of the classes, so it is {usual}.",
+                goal=asked.text,
+                usual=usual.text,
+            )
+        )
+    return usual
 
 
 def _seeds(scenario: Scenario, chart: str, points: int) -> int:
