@@ -47,7 +47,7 @@ class Goal:
 
 def goal(text: str) -> Goal:
     """The goal that `class.metric<=value` says. Raises ScenarioError."""
-    matched = re.fullmatch(r"\s*(.+?)\s*(<=|>=)\s*(\S+)\s*", text)
+    matched = re.fullmatch(r"\s*(.*\S)\s*(<=|>=)\s*(\S+)\s*", text)  # the last sign: a name may hold one
     if matched is None:
         raise ScenarioError(f"goal = {text}: must be written like chat.ttft_s.p99<=0.5", "goal")
     left, sign, number = matched.groups()

@@ -19,6 +19,7 @@ from sched.plain import (
     read_names,
     read_value,
     split_path,
+    split_setting,
     value_text,
 )
 from sched.presets import DEFAULT, named
@@ -194,7 +195,7 @@ def assignments(words: list[str]) -> dict[str, str]:
     """`key=value` words of a command line as changes; each key once."""
     found: dict[str, str] = {}
     for word in words:
-        key, sign, text = word.partition("=")
+        key, sign, text = split_setting(word)
         if not sign or not key:
             raise ScenarioError(f"{word}: must be written key=value")
         if key in found:

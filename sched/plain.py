@@ -91,6 +91,7 @@ def read_value(text: str) -> Any:
 
 
 PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^."\s][^."]*')
+SETTING = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^"=])*)=(.*)', re.DOTALL)
 
 
 def split_path(path: str) -> tuple[str, ...]:
@@ -118,6 +119,12 @@ def _unquoted(part: str, whole: str) -> str:
         return str(json.loads(part))
     except ValueError:
         raise ScenarioError(f"{whole}: the quoted part {part} is not a text", whole) from None
+
+
+def split_setting(text: str) -> tuple[str, str, str]:
+    """Key, sign and value of `key=value`, parted at the first `=` outside quoted parts of the key."""
+    match = SETTING.fullmatch(text)
+    return (match[1], "=", match[2]) if match else (text, "", "")
 
 
 def join_path(parts: Iterable[str]) -> str:

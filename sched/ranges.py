@@ -6,7 +6,7 @@ from decimal import Decimal, DecimalException
 from sched.changes import change
 from sched.fields import ScenarioError
 from sched.knobs import Knob, field
-from sched.plain import join_path, split_path
+from sched.plain import join_path, split_path, split_setting
 from sched.scenario import Scenario
 from sched.sentences import stated
 
@@ -19,6 +19,13 @@ class Axis:
 
     key: str
     values: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if split_path(self.key) == ("seed",):
+            raise ScenarioError(
+                "vary seed: every point runs on the same seeds; for several use --seeds (seeds in a link)",
+                "vary",
+            )
 
     @property
     def numbers(self) -> tuple[float, ...]:
@@ -36,7 +43,7 @@ def axis(text: str) -> Axis:
 
     The steps count from the start; the stop is a point where they reach it. Raises ScenarioError.
     """
-    key, sign, range_text = text.partition("=")
+    key, sign, range_text = split_setting(text)
     key = key.strip()
     if not sign or not key:
         raise ScenarioError(f"vary = {text}: must be written key=start:stop:step", "vary")
@@ -76,8 +83,8 @@ def _number(text: str, key: str, whole: str) -> Decimal:
 
 
 def _text(number: Decimal) -> str:
-    """A decimal without needless digits: 0.05, 10, 0."""
-    text = f"{number:f}"
+    """A decimal without needless digits: 0.05, 10, 0, also where it was -0."""
+    text = f"{number or Decimal(0):f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
 
 

@@ -12,16 +12,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from sched.__main__ import main
+from sched.advice import Goal, goal
 from sched.experiments import compare
 from sched.external import change
 from sched.fields import ScenarioError
 from sched.files import read_file
 from sched.grids import columns, rows, sweep
-from sched.ranges import axis, different
+from sched.ranges import Axis, axis, different
 from sched.scenario import preset
 from sched.spreadsheet import csv_text, safe
 from sched.workers import Workers
 
+ODD = '{name="a=b",rate_per_s=1,prompt={kind="constant",tokens=9},output={kind="constant",tokens=2}}'
 SHORT = ("noisy-neighbour", "duration_s=12")
 Told = Callable[..., str]
 
@@ -44,6 +46,7 @@ def test_a_range_includes_its_stop_and_is_decimal() -> None:
     assert axis("engine.kv_blocks=30:10:-10").values == ("30", "20", "10")
     assert axis("rescue.kv=0.1:0.1:0.1").values == axis("rescue.kv=0.10").values == ("0.1",)
     assert axis("traffic.chat.rate_per_s=1e-1:3e-1:1e-1").numbers == (0.1, 0.2, 0.3)
+    assert axis("rescue.kv=-0:0.1:0.1").values == axis("rescue.kv=-0.0:0.1:0.1").values == ("0", "0.1")
 
 
 @pytest.mark.parametrize(
@@ -58,6 +61,8 @@ def test_a_range_includes_its_stop_and_is_decimal() -> None:
         ("rescue.kv=0:1:0.00001", "is 100,001 points, must be at most 10,000"),
         ("rescue.kv=0:2:0.5", "rescue.kv = 2: must be at least 0 and at most 1 (share of KV)"),
         ("rescue.kx=0:1:1", "rescue.kx: no such setting; did you mean rescue.kv?"),
+        ("seed=1:3:1", "vary seed: every point runs on the same seeds; for several use --seeds"),
+        ('"seed"=1', "vary seed: every point runs on the same seeds; for several use --seeds"),
     ],
 )
 def test_a_bad_range_is_one_sentence(told: Told, text: str, sentence: str) -> None:
@@ -144,6 +149,25 @@ def test_a_sweep_is_the_same_in_processes() -> None:
 def test_a_value_cannot_be_varied_twice() -> None:
     with pytest.raises(ScenarioError, match="is varied twice"):
         different((axis("rescue.kv=0:1:1"), axis("rescue.kv=0.5")))
+
+
+def test_a_name_may_hold_what_parts_key_and_value(told: Told) -> None:
+    words = (
+        "noisy-neighbour",
+        "duration_s=3",
+        f"traffic=[{ODD}]",
+        'traffic."a=b".rate_per_s=2',
+        "policies=fcfs",
+    )
+    assert axis('traffic."a=b".rate_per_s=1:2:1') == Axis('traffic."a=b".rate_per_s', ("1", "2"))
+    said = told("sweep", *words, "--vary", 'traffic."a=b".rate_per_s=1:2:1')
+    assert said.startswith("2 points") and 'traffic."a=b".rate_per_s' in said
+    assert "a=b" in told("run", *words)
+    assert "key=value" in told("run", "blank", '"a=b"', code=2)
+    for name in ("a<=b", "a=b", 'a" >=b.c', "chat"):
+        wanted = Goal(name, "ttft_s.p99", 0.5)
+        assert goal(wanted.text) == wanted
+    assert goal("a<=b.ttft_s.p99 <= 1") == Goal("a<=b", "ttft_s.p99", 1.0)
 
 
 def test_files_say_what_the_screen_says(told: Told, tmp_path: Path) -> None:

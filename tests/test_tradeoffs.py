@@ -173,6 +173,17 @@ def test_two_knobs_are_a_map_with_a_word_in_every_cell() -> None:
     assert "of 6" in texts(page) and len(page.table[0].value) == 6
 
 
+def test_a_class_with_an_equals_sign_in_its_name_can_be_varied() -> None:
+    key = 'traffic."a=b".rate_per_s'
+    odd = '{name="a=b",rate_per_s=1,prompt={kind="constant",tokens=9},output={kind="constant",tokens=2}}'
+    page = opened(traffic=f"[{odd}]", chart="map", vary2=f"{key}=1:2:1", duration_s="5")
+    assert not page.exception and not page.error
+    assert page.text_input(key="vary2_range").value == "1:2:1"
+    page.selectbox(key="vary_knob").set_value("engine.max_num_seqs").run()
+    page.selectbox(key="vary_knob").set_value(key).run()
+    assert not page.exception and page.session_state["shown"].vary.startswith(f"{key}=")
+
+
 def test_the_load_curve_names_its_rule() -> None:
     page = opened(chart="load", duration_s="10")
     assert not page.exception
@@ -189,6 +200,8 @@ def test_what_a_link_asks_in_vain_is_said() -> None:
     assert not page.exception
     assert "must be at least 0 and at most 1" in texts(page).replace("\\", "")
     assert "takes a time of one of the classes, so it is chat." in texts(page).replace("\\", "")
+    page = opened(vary="seed=1:3:1")
+    assert "use --seeds" in texts(page) and "at Seed" not in texts(page) and not page.exception
     page = opened(vary="rescue.kv=0:0.4:0.001")
     assert "take larger steps" in texts(page) and not page.exception
 

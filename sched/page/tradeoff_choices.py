@@ -39,7 +39,7 @@ def choices(view: View) -> None:
         )
         if view.chart != "load":
             for name, one in zip(("vary", "vary2"), view.axes, strict=False):
-                _knob(view, name, one.key, range_text(one).partition("=")[2])
+                _knob(view, name, one.key, range_text(one).removeprefix(f"{one.key}="))
         if view.is_random:
             state["tradeoff_seeds"] = view.seeds
             st.segmented_control(
