@@ -291,3 +291,38 @@ def test_the_memory_forgets_the_oldest() -> None:
 def test_all_runs_can_be_taken_along(curve: AppTest) -> None:
     button = next(one for one in curve.get("download_button") if "CSV" in one.proto.label)
     assert button.proto.label == "All runs as CSV"
+
+
+def zero_curve(goal_s: float, *times: float | None) -> Any:
+    x, names = tuple(map(float, range(len(times)))), [str(one) for one in times]
+    shares = [Line("kept", [1.0] * len(times))]
+    last = Mark(len(times) - 1, "last")
+    return curve_figure(
+        Curve(x, names, "knob", Line("chat", times, times, times), shares, goal_s, "goal", last, None, "")
+    )
+
+
+@pytest.mark.parametrize("times", [(15.0, 0.3, 0.0), (0.0, 0.0), (None, 0.0), (0.04, 0.02, 0.0)])
+def test_a_time_of_nothing_is_drawn_at_its_place(times: tuple[float | None, ...]) -> None:
+    drawn = zero_curve(0.5, *times)
+    axis, ring = drawn["layout"]["yaxis"], drawn["data"][-1]
+    assert axis.get("type") != "log" and axis["range"][0] < 0 < axis["range"][1] and ring["y"] == [0.0]
+    assert axis["ticktext"][0] == "0 s" and 3 <= len(axis["tickvals"]) <= 9
+    assert axis["range"][1] > max(one for one in times if one is not None)
+    noted = next(one for one in drawn["layout"]["annotations"] if one["text"] == "last")
+    assert noted["y"] == 0.0 and noted["yanchor"] == "bottom"
+
+
+def test_a_goal_of_nothing_is_drawn_and_times_above_it_keep_their_log_axis() -> None:
+    assert zero_curve(0.5, 15.0, 0.3)["layout"]["yaxis"]["type"] == "log"
+    lines = [one for one in zero_curve(0.0, 15.0, 0.3)["layout"]["shapes"] if one["yref"] == "y"]
+    assert [one["y0"] for one in lines] == [0.0]
+
+
+def test_a_cell_of_nothing_keeps_its_colour_and_its_mark() -> None:
+    texts_of = [["0 s", "4 s", "–"]]
+    times = [[0.0, 4.0, None]]
+    drawn = map_figure(Grid(times, [[True, False, False]], texts_of, ("a", "b", "c"), ("d",), "x", "y"))
+    assert [one["text"] for one in drawn["layout"]["annotations"]] == ["0 s ●", "4 s ◆", "–"]
+    first, second, last = drawn["data"][0]["z"][0]
+    assert drawn["data"][0]["zmin"] == first < second and last is None

@@ -1,4 +1,7 @@
-"""What a curve of Trade-offs shows, and its axes: times on a log axis, shares of a whole beside it."""
+"""What a curve of Trade-offs shows, and its axes: times on a log axis, shares of a whole beside it.
+
+A log axis has no place for 0, so where a time or the goal is 0 s the axis is linear.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +36,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """What a curve shows: times on a log axis at the left, shares of a whole at the right."""
+    """What a curve shows: times on an axis at the left, shares of a whole at the right."""
 
     x: Sequence[float]
     ticks: Sequence[str]
@@ -48,17 +51,30 @@ class Curve:
     bend: Mark | None = None
     is_log: bool = False
 
+    @property
+    def has_zero(self) -> bool:
+        """Whether a time is 0, so that the axis of times cannot be a log axis."""
+        return 0 in (*self.times.mean, *self.times.least, *self.times.most, self.goal)
+
 
 def x_of(shown: Curve, value: float) -> float:
     """A place on the axis as annotations have it: of a log axis its logarithm."""
     return log10(value) if shown.is_log else value
 
 
+def y_of(shown: Curve, value: float) -> float:
+    """A place on the axis of times as annotations have it."""
+    return value if shown.has_zero else log10(value)
+
+
 def time_range(shown: Curve) -> tuple[float, float]:
+    """The ends of the axis of times; below 0 s there is room for the marks."""
     known = [one for one in (*shown.times.mean, *shown.times.least, *shown.times.most) if one]
     if shown.goal:
         known.append(shown.goal)
     low, high = min(known, default=0.1), max(known, default=1.0)
+    if shown.has_zero:
+        return -0.06 * high, 1.35 * high
     return low / 1.25, max(high * 1.5, low * 2)
 
 
@@ -82,17 +98,32 @@ def x_axis(shown: Curve, ink: dict[str, str]) -> dict[str, Any]:
 
 
 def time_axis(low: float, high: float, ink: dict[str, str]) -> dict[str, Any]:
-    inside: list[float] = []
+    """A log axis, or from a `low` of 0 or less a linear one."""
+    look = {
+        **{"fixedrange": True, "zeroline": False, "gridcolor": ink["line"], "color": ink["urgent"]},
+        "tickfont": {"size": 12},
+    }
+    if low <= 0:
+        inside = _even(high)
+        return look | {"range": [low, high], "tickvals": inside, "ticktext": [f"{one:g} s" for one in inside]}
+    inside = []
     for steps in ((1, 2, 5), (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)):
         values = [k * 10.0**power for power in range(-6, 9) for k in steps]
         inside = [one for one in values if low <= one <= high]
         if len(inside) >= LEAST_TICKS:
             break
     return {
-        **{"type": "log", "range": [log10(low), log10(high)], "fixedrange": True, "zeroline": False},
+        **look,
+        **{"type": "log", "range": [log10(low), log10(high)]},
         **{"tickvals": inside, "ticktext": [f"{one:g} s" for one in inside]},
-        **{"gridcolor": ink["line"], "color": ink["urgent"], "tickfont": {"size": 12}},
     }
+
+
+def _even(high: float) -> list[float]:
+    """Four to nine round values from 0."""
+    power = 10.0 ** floor(log10(high))
+    step = next(k * power for k in (0.1, 0.2, 0.25, 0.5, 1.0, 2.0) if high / (k * power) < 8)
+    return [round(place * step, 12) for place in range(int(high / step) + 1)]
 
 
 def share_axis(bottom: float, ink: dict[str, str]) -> dict[str, Any]:

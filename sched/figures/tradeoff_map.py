@@ -10,6 +10,9 @@ from sched.figures.palette import mix
 from sched.figures.tradeoff_axes import Figure, Value
 from sched.figures.tradeoffs import HEIGHT
 
+LEAST_STEP = 0.3
+"""Logarithms over which the colours go at least: a factor of two."""
+
 
 @dataclass(frozen=True, slots=True)
 class Grid:
@@ -29,9 +32,12 @@ class Grid:
 def map_figure(shown: Grid, is_dark: bool = False) -> Figure:
     """Cells as dark as the times are long, each with its time and a mark; rings and a dotted frame."""
     ink = palette(is_dark)
-    logs = [[None if not one else log10(one) for one in row] for row in shown.times]
+    least = log10(min((one for row in shown.times for one in row if one), default=1.0)) - LEAST_STEP
+    logs = [
+        [None if one is None else log10(one) if one else least for one in row] for row in shown.times
+    ]  # 0 s has no logarithm: it is one step lighter than the shortest time
     known = [one for row in logs for one in row if one is not None] or [0.0, 1.0]
-    low, high = min(known), max(max(known), min(known) + 0.3)
+    low, high = min(known), max(max(known), min(known) + LEAST_STEP)
     near, far = mix(ink["urgent"], ink["bg"], 0.88), ink["urgent"]
     places = [(row, column) for row in range(len(shown.rows)) for column in range(len(shown.columns))]
     turn = 0.5 if is_dark else 0.45

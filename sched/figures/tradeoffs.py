@@ -4,7 +4,6 @@ Everything is the plain data of a figure. A point carries its number in the list
 that a click finds it again.
 """
 
-from math import log10
 from typing import Any
 
 from sched.figures.lines import escaped, palette
@@ -19,6 +18,7 @@ from sched.figures.tradeoff_axes import (
     time_range,
     x_axis,
     x_of,
+    y_of,
 )
 
 HEIGHT = 420
@@ -62,9 +62,9 @@ def _lines(
         colour, share = ink[SHARES[place][0]], (0.62 if shown.is_log else 0.95, 1.0)[place]
         notes.append(_label(line, shown, colour, "y2", escaped(line.label), share))
     shapes: list[dict[str, Any]] = []
-    if shown.goal and ends[0] <= shown.goal <= ends[1]:
+    if shown.goal is not None and ends[0] <= shown.goal <= ends[1]:
         shapes.append(_across(shown.goal, ink["ink"]))
-        at, text = log10(shown.goal), escaped(shown.goal_text)
+        at, text = y_of(shown, shown.goal), escaped(shown.goal_text)
         notes.append(_note(1, at, text, ink["ink"], "paper", "y", "right", "bottom"))
     if shown.now is not None and min(shown.x) <= shown.now <= max(shown.x):
         shapes.append(_upright(shown.now, ink["ink3"], "dot"))
@@ -86,7 +86,7 @@ SHARES = (("ink2", "dash", "square-open"), ("regular", "dashdot", "diamond-open"
 def _band(shown: Curve, ink: dict[str, str]) -> list[Figure]:
     """From the best to the worst seed."""
     seeds = zip(shown.x, shown.times.least, shown.times.most, strict=False)
-    rows = [(x, low, high) for x, low, high in seeds if low and high]
+    rows = [(x, low, high) for x, low, high in seeds if low is not None and high is not None]
     if len(rows) < 2:
         return []
     common = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "line": {"width": 0}}
@@ -150,13 +150,13 @@ def _note(
 
 def _label(line: Line, shown: Curve, colour: str, axis: str, text: str, share: float) -> dict[str, Any]:
     """A line's name so far along it: above it where it falls, below it where it rises."""
-    known = [(x, y) for x, y in zip(shown.x, line.mean, strict=True) if y]
+    known = [(x, y) for x, y in zip(shown.x, line.mean, strict=True) if y is not None]
     if not known:
         return _note(0, 0, "", colour, "paper", "paper", "left", "bottom")
     place = min(len(known) - 1, round(share * (len(known) - 1)))
     (x, y), (_, after) = known[place], known[min(place + 1, len(known) - 1)]
     is_above, is_late = after <= y * 1.01 and share < 1, share > 0.5
-    at = log10(y) if axis == "y" else y
+    at = y_of(shown, y) if axis == "y" else y
     ends = ("right" if is_late else "left", "bottom" if is_above else "top")
     return {**_note(x_of(shown, x), at, text, colour, "x", axis, *ends), "yshift": 8 if is_above else -8}
 
@@ -190,11 +190,13 @@ def _ring_note(shown: Curve, ink: dict[str, str], low: float, high: float) -> di
     """What the ringed point says: under it where there is room, towards the middle."""
     assert shown.ringed is not None
     place = shown.ringed.place
-    x, y = shown.x[place], shown.times.mean[place] or low
+    x, mean = shown.x[place], shown.times.mean[place]
+    y = y_of(shown, low if mean is None else mean)
+    foot, top = y_of(shown, low), y_of(shown, high)
     is_left = place >= len(shown.x) / 2
-    is_low = log10(y / low) < 0.2 * log10(high / low)
+    is_low = y - foot < 0.2 * (top - foot)
     note = _note(
-        *(x_of(shown, x), log10(y), escaped(shown.ringed.text), ink["ink"], "x", "y"),
+        *(x_of(shown, x), y, escaped(shown.ringed.text), ink["ink"], "x", "y"),
         *("right" if is_left else "left", "bottom" if is_low else "top"),
     )
     return {**note, "yshift": 14 if is_low else -14, "font": {"color": ink["ink"], "size": 13, "weight": 600}}
