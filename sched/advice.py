@@ -16,6 +16,7 @@ from sched.experiments import Comparison
 from sched.fields import ScenarioError
 from sched.grids import Place, Sweep
 from sched.measures import METRICS, NOT_SERVED, Metric
+from sched.plain import is_written_as_number
 from sched.sentences import number_text, quoted
 
 ALIKE = 0.02
@@ -60,7 +61,7 @@ def goal(text: str) -> Goal:
             f"goal = {text}: of {metric.key} {metric.better} is better, so turn the sign", "goal"
         )
     try:
-        value = float(number)
+        value = float(number if is_written_as_number(number) else "nan")
     except ValueError:
         value = float("nan")
     if not 0 <= value < 1e9:

@@ -10,6 +10,7 @@ from sched.fields import ScenarioError, refuse, suggestion
 from sched.files import from_text, load, migrated, to_json, to_toml
 from sched.knobs import Knob, field, reference
 from sched.language import ENGLISH, Language
+from sched.plain import is_written_as_number
 from sched.registry import known_policies
 from sched.scenario import SCHEMA, Scenario
 
@@ -155,7 +156,7 @@ def _checked_version(text: str) -> None:
 
 def _finite(key: str, text: str) -> None:
     try:
-        good = math.isfinite(float(text))
+        good = math.isfinite(float(text)) and is_written_as_number(text)
     except ValueError:
         good = False
     if not good:

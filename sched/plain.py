@@ -94,6 +94,11 @@ PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^."\s][^."]*')
 SETTING = re.compile(r'((?:"(?:[^"\\]|\\.)*"|[^"=])*)=(.*)', re.DOTALL)
 
 
+def is_written_as_number(text: str) -> bool:
+    """Whether a text can be a number outside TOML: no underscores, and only the digits 0 to 9."""
+    return text.isascii() and "_" not in text
+
+
 def split_path(path: str) -> tuple[str, ...]:
     """Parts of a dotted path; a part with a dot, a space or another sign in it stands in double quotes."""
     parts: list[str] = []

@@ -6,7 +6,7 @@ from decimal import Decimal, DecimalException
 from sched.changes import change
 from sched.fields import ScenarioError
 from sched.knobs import Knob, field
-from sched.plain import join_path, split_path, split_setting
+from sched.plain import is_written_as_number, join_path, split_path, split_setting
 from sched.scenario import Scenario
 from sched.sentences import stated
 
@@ -70,7 +70,7 @@ def axis(text: str) -> Axis:
 
 def _number(text: str, key: str, whole: str) -> Decimal:
     try:
-        found = Decimal(text.strip().replace("_", ""))
+        found = Decimal(text.strip() if is_written_as_number(text) else "")
     except DecimalException:
         raise ScenarioError(
             f"vary {key} = {whole}: {text.strip() or 'nothing'} is no number", "vary"

@@ -161,6 +161,14 @@ def test_what_the_link_says_and_is_not_there_is_said_in_words() -> None:
     assert not page.exception and all(word in said for word in ("nobody", "p75", "colour", "pie"))
 
 
+@pytest.mark.parametrize("sort", ["other5", "-unserved"])
+def test_a_column_that_is_not_there_is_said_in_words(sort: str) -> None:
+    page = opened(sort=sort, seeds="1")
+    said = " ".join(one.value for one in page.info).replace("\\", "")
+    assert f"sort = {sort}: there is no such one here, so it is mean." in said and not page.exception
+    assert sent(page)["sort"] == "mean"
+
+
 def test_the_choices_survive_the_link() -> None:
     first, second = default_pair(NOISY)
     now = Shown(NOISY, first, second, page="compare", seeds=20, baseline="fcfs", of="docs", metric="e2e.p90")

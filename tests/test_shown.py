@@ -63,6 +63,8 @@ def test_what_a_view_is_told_in_its_own_words_travels_unchanged(name: str, words
     [
         ("v=1&view=nowhere", "view = nowhere"),
         ("v=1&lang=fr", "lang = fr: must be one of en, zh"),
+        ("v=1&t=1_0", "t = 1_0: must be a finite number of seconds"),
+        ("v=1&t=%EF%BC%91", "must be a finite number of seconds"),
         ("v=1&seeds=2", "seeds = 2: must be one of 1, 3, 9, 20"),
         ("v=1&baseline=static", "baseline = static: must be one of"),
     ],

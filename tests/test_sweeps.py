@@ -61,6 +61,7 @@ def test_a_range_includes_its_stop_and_is_decimal() -> None:
         ("rescue.kv=0:1:0.00001", "is 100,001 points, must be at most 10,000"),
         ("rescue.kv=0:2:0.5", "rescue.kv = 2: must be at least 0 and at most 1 (share of KV)"),
         ("rescue.kx=0:1:1", "rescue.kx: no such setting; did you mean rescue.kv?"),
+        ("rescue.kv=0:0.4:0_1", "0_1 is no number"),
         ("seed=1:3:1", "vary seed: every point runs on the same seeds; for several use --seeds"),
         ('"seed"=1', "vary seed: every point runs on the same seeds; for several use --seeds"),
     ],
@@ -76,6 +77,7 @@ def test_other_mistakes_are_sentences_too(told: Told) -> None:
     for command, more in (("compare", ()), ("sweep", ("--vary", "rescue.kv=0:1:1"))):
         said = told(command, *SHORT, *more, "--cluster", "tcp://there:8786", code=2)
         assert said.startswith("cluster = tcp://there:8786: this version computes with the processes")
+    assert 'seeds = "1_0": must be a whole number' in told("compare", *SHORT, "--seeds", "1_0", code=2)
     assert "seeds = 0: must be at least 1" in told("compare", *SHORT, "--seeds", "0", code=2)
     assert "baseline = hrrn: must be one of" in told("compare", *SHORT, "--baseline", "hrrn", code=2)
     many = ("--vary", "rescue.kv=0:1:0.001", "--seeds", "1000")
@@ -83,6 +85,18 @@ def test_other_mistakes_are_sentences_too(told: Told) -> None:
     assert "this policy is not among those compared" in told(
         "sweep", *SHORT, "--vary", "aging.per_s=0:1:1", code=2
     )
+
+
+@pytest.mark.parametrize("option", ["--csv", "--out"])
+def test_what_cannot_be_written_is_said_before_the_runs(option: str, told: Told, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    for name in ("taken/runs.csv", "." if option == "--csv" else "taken"):
+        words = ("--vary", "rescue.kv=0:1:0.01", "--seeds", "20", option, str(tmp_path / name))
+        said = told("sweep", "office-hours", *words, code=2)
+        assert said.count("\n") == 1 and str(tmp_path) in said
+    good = str(tmp_path / "good")
+    told("sweep", *SHORT, "--policies", "fcfs", "--vary", "rescue.kv=0", option, good, code=2)
+    assert not (tmp_path / "good").exists()
 
 
 def test_a_sweep_of_one_point_equals_run(told: Told) -> None:
@@ -167,6 +181,8 @@ def test_a_name_may_hold_what_parts_key_and_value(told: Told) -> None:
     for name in ("a<=b", "a=b", 'a" >=b.c', "chat"):
         wanted = Goal(name, "ttft_s.p99", 0.5)
         assert goal(wanted.text) == wanted
+    with pytest.raises(ScenarioError, match="1_0 must be a number"):
+        goal("chat.ttft_s.p99<=1_0")
     assert goal("a<=b.ttft_s.p99 <= 1") == Goal("a<=b", "ttft_s.p99", 1.0)
 
 

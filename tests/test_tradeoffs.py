@@ -142,6 +142,9 @@ def test_the_command_line_says_that_nothing_is_drawn(capsys: Any) -> None:
     said = capsys.readouterr().out
     assert "one run, as nothing here is drawn" in said and "3 seeds" not in said
     assert not re.search(r"[ (]-[0-9]", said)
+    assert command.compare(["textbook", "--seeds", "3", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["seeds"] == [7] and '"clear": true' not in json.dumps(found)
     assert command.sweep(["textbook", "--seeds", "3", "--vary", "rescue.kv=0:0.2:0.1"]) == 0
     assert "3 points, one run, as nothing here is drawn" in capsys.readouterr().out
 

@@ -10,6 +10,7 @@ from sched.command.tables import number_text
 from sched.external import to_toml
 from sched.fields import ScenarioError, whole
 from sched.fuzz import check, scenario_of_seed
+from sched.plain import is_written_as_number
 from sched.policies import POLICIES
 from sched.sentences import value_text
 
@@ -64,7 +65,7 @@ def _traces(named: Sequence[Path]) -> Iterator[Path]:
 def number(text: str, name: str, low: int, high: int) -> int:
     """A whole number that an option names. Raises ScenarioError with its bounds."""
     try:
-        value = whole(int(text))
+        value = whole(int(text if is_written_as_number(text) else ""))
     except ValueError:
         raise ScenarioError(f"{name} = {value_text(text)}: must be a whole number") from None
     if not low <= value <= high:

@@ -106,6 +106,7 @@ def sweep(words: Sequence[str]) -> int:
 
     axes, policies, progress = tuple(map(axis, options.vary)), list(scenario.policies), Progress()
     work = expected_work(grid(scenario, axes, policies, seeds), policies, seeds)
+    _tried(options.out, options.csv)
     with _workers(work) as executor:
         tell = _telling("sweep", progress)
         found = run(scenario, axes, policies, seeds, executor=executor, progress=tell)
@@ -117,6 +118,19 @@ def sweep(words: Sequence[str]) -> int:
     else:
         print(swept(found))
     return 0
+
+
+def _tried(out: Path | None, csv: Path | None) -> None:
+    """Raise OSError before anything is computed where the runs cannot be written; nothing is left behind."""
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+    for path in (csv, *(() if out is None else (out / "scenario.toml", out / "runs.parquet"))):
+        if path is None or (path.exists() and not path.is_file() and not path.is_dir()):
+            continue  # a pipe or a device would notice
+        is_new = not path.exists()
+        path.open("a").close()
+        if is_new:
+            path.unlink()
 
 
 def _write(found: "Sweep", out: Path | None, csv: Path | None) -> None:

@@ -12,7 +12,7 @@ from sched.page.cards import choose
 from sched.page.compare_basis import trust
 from sched.page.compare_cells import Cell
 from sched.page.compare_charts import charts, pair
-from sched.page.compare_choices import Chosen, choices, chosen
+from sched.page.compare_choices import Chosen, choices, chosen, one_of
 from sched.page.compare_csv import shown_csv
 from sched.page.compare_rows import KEYS
 from sched.page.compare_table import Table, table
@@ -49,12 +49,14 @@ def compare() -> None:
         return
     classes = list(first.summary["classes"])
     what, said = chosen(now, classes, name, list(KEYS))
-    for text in said:
-        st.info(plain(text), icon=":material/info:")
     seeds = Seeds(now.scenario, what.baseline, what.seeds)
     found = seeds.known()
     goal_s = what.goal_s(now.scenario)
     shown_table = table(found, what, goal_s)
+    if len(found.seeds) >= what.seeds:  # a seed to come may bring the column
+        one_of("sort", what.sort, shown_table.sorts, "mean", said)
+    for text in said:
+        st.info(plain(text), icon=":material/info:")
     _heading(now, what, found, shown_table)
     choices(now, what, classes)
     _table(now, what, found, shown_table, goal_s)
@@ -159,7 +161,7 @@ def _table(now: Shown, what: Chosen, found: Comparison, rows: Table, goal_s: flo
             }
             for key, cells in rows.rows
         ],
-        "sort": what.sort,
+        "sort": rows.sort,
         "axis": axis(found, what, goal_s),
         "goal": goal_s,
         "menu": [
