@@ -140,7 +140,8 @@ def test_a_recorded_trace_is_counted_once(monkeypatch: Any, tmp_path: Path) -> N
 def test_the_command_line_says_that_nothing_is_drawn(capsys: Any) -> None:
     assert command.compare(["textbook", "--seeds", "3"]) == 0
     said = capsys.readouterr().out
-    assert "one run, as nothing here is drawn" in said and "3 seeds" not in said
+    assert "one run, as nothing here is drawn, the same requests for every policy\n" in said
+    assert "3 seeds" not in said
     assert not re.search(r"[ (]-[0-9]", said)
     assert command.compare(["textbook", "--seeds", "3", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -65,7 +65,8 @@ def compared(found: Comparison) -> str:
     """The figures of all policies with their intervals, then the differences from the baseline."""
     scenario = found.scenario
     heading = f"{scenario.title or scenario.link_base}: {_seeds(scenario, found.seeds)}"
-    parts = [f"{heading}, the same requests for every policy on each"]
+    each = " on each" if len(found.seeds) > 1 else ""
+    parts = [f"{heading}, the same requests for every policy{each}"]
     for name in found.classes:
         parts.append(f"{name}\n{_table(found, BY_CLASS, name)}")
     parts.append(f"in all\n{_table(found, IN_ALL, '')}")
