@@ -261,6 +261,9 @@ def test_where_nobody_has_a_figure_there_are_words_and_no_picture(chart: str) ->
     assert not page.exception
     if chart == "ecdf":
         assert any("nothing to draw" in one.value for one in page.info) and not page.get("plotly_chart")
+    if chart == "waits":
+        alone = opened(scenario="blank", chart=chart, requests='[{id = "a", prompt = 10, output = 1}]')
+        assert any("nobody waited" in one.value for one in alone.info) and not alone.get("plotly_chart")
 
 
 ONE_TOKEN = '[{id = "a", prompt = 10, output = 1}, {id = "b", prompt = 10, output = 1}]'

@@ -330,3 +330,20 @@ def test_a_cell_of_nothing_keeps_its_colour_and_its_mark() -> None:
     assert [one["text"] for one in drawn["layout"]["annotations"]] == ["0 s ●", "4 s ◆", "–"]
     first, second, last = drawn["data"][0]["z"][0]
     assert drawn["data"][0]["zmin"] == first < second and last is None
+
+
+ALONE = {"scenario": "blank", "requests": '[{id = "a", prompt = 1000, output = 1}]'}
+
+
+def test_a_first_point_that_serves_nobody_is_compared_with_nothing() -> None:
+    page = opened(**ALONE, vary="engine.kv_blocks=2:102:50", policies="fcfs,rescue")
+    said = texts(page)
+    assert not page.exception and "instead of –" not in said and "the same throughput" not in said
+    assert "nothing to compare it with" in said and "no throughput to compare" in said
+
+
+def test_who_has_one_token_has_got_a_token() -> None:
+    page = opened(**ALONE, goal="default.tpot_s.p99<=1", policies="fcfs,rescue")
+    said = texts(page)
+    assert not page.exception and "got a token" not in said
+    assert "No default request has the figure TPOT p99" in said

@@ -84,10 +84,12 @@ def _heading(title: str, about: str) -> None:
     st.markdown(f"**{title}**  \n:gray[{about}]")
 
 
-def shown_chart(chart: Chart, key: str, label: str) -> None:
-    """A picture, and the same as a table for who cannot see it; words where there is nothing to draw."""
+def shown_chart(chart: Chart, key: str, label: str, nothing: str = "") -> None:
+    """A picture, and the same as a table for who cannot see it; or in words why there is
+    nothing to draw."""
     if not chart.figure["data"]:
-        st.info(tr("There is nothing to draw: no request has this figure."), icon=":material/inbox:")
+        words = nothing or tr("There is nothing to draw: no request has this figure.")
+        st.info(words, icon=":material/inbox:")
         return
     st.plotly_chart(
         chart.figure, key=key, width="stretch", theme=None, alt=label, config={"displayModeBar": False}
@@ -154,6 +156,7 @@ def _waits(now: Shown, what: Chosen, runs: Runs) -> None:
         decomposition(parts, what.name, _is_dark(), say()),
         "chart_waits",
         tr("Waiting per request by cause, for each class and policy"),
+        tr("There is nothing to draw: nobody waited in these runs."),
     )
 
 

@@ -53,8 +53,11 @@ def _within(best: Outcome, wanted: Goal) -> str:
 def curve_verdict(found: Advice | None, first: Outcome, settings: Sequence[str], wanted: Goal) -> str:
     """What the recommended point brings and costs against the first one; `settings` by point."""
     name = plain(wanted.class_name)
-    if found is None:
+    if found is None and wanted.metric.startswith("ttft"):
         return tr("No {name} request got a token at any of these points.", name=name)
+    if found is None:
+        own = figure_title(wanted)
+        return tr("No {name} request has the figure {figure} at any of these points.", name=name, figure=own)
     best = found.outcome
     values = {
         "name": name,
@@ -67,11 +70,10 @@ def curve_verdict(found: Advice | None, first: Outcome, settings: Sequence[str],
         "within": _within(best, wanted),
     }
     if best is first and found.meets:
-        return tr(
-            "{name}'s {figure} is **{after}** at **{setting}** already, {within}.",
-            **values,
-        )
-    cost = 1 - (1.0 if best.kept is None else best.kept)
+        return tr("{name}'s {figure} is **{after}** at **{setting}** already, {within}.", **values)
+    if first.mean is None or best.kept is None:
+        return _without_before(found, values)
+    cost = 1 - best.kept
     values["cost"] = _share(abs(cost))
     if not found.meets and best is first:
         return tr(
@@ -108,10 +110,31 @@ def curve_verdict(found: Advice | None, first: Outcome, settings: Sequence[str],
     )
 
 
+def _without_before(found: Advice, values: dict[str, str]) -> str:
+    """What the recommended point brings where the first one has no figure to hold it against."""
+    if found.meets:
+        said = tr("With **{setting}**, {name}'s {figure} is **{after}**, {within}.", **values)
+    else:
+        said = tr(
+            "None of these points keeps {name}'s {figure} within {goal}: **{setting}** comes nearest, with "
+            "**{after}**.",
+            **values,
+        )
+    against = tr("With {first} there is nothing to compare it with.", **values)
+    return joined([said, against], say())
+
+
 def curve_reason(found: Advice | None, points: int, wanted: Goal) -> str:
     """Why this point is ringed."""
     if found is None:
         return ""
+    if found.meets and found.outcome.kept is None:
+        return tr(
+            "Ringed: the first setting that keeps the goal; the first point has no throughput to compare "
+            "with. {meeting} of {points} points keep the goal.",
+            meeting=found.meeting,
+            points=points,
+        )
     if found.meets and found.outcome.many == 1:
         return tr(
             "Ringed: the first setting that keeps the goal and whose throughput is within {alike} of the "
