@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
 STILL = """(idle) => {
-    window.__still = document.querySelector(idle) ? window.__still + 1 : 0;
+    window.__still = document.querySelector(idle) ? (window.__still || 0) + 1 : 0;
     return window.__still > 4;
 }"""
 WAIT_MS = 60_000
