@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
-STILL = """(idle) => {
-    window.__still = document.querySelector(idle) ? (window.__still || 0) + 1 : 0;
-    return window.__still > 4;
+QUIET = """(idle) => {
+    window.__quiet_frames = document.querySelector(idle) ? (window.__quiet_frames || 0) + 1 : 0;
+    return window.__quiet_frames > 4;
 }"""
 WAIT_MS = 60_000
 STAGE_READY = "window.__ready > 0"
@@ -76,8 +76,8 @@ class Visit:
 
     def idle(self) -> None:
         """Until no script runs in several frames on end: what was just sent is still being put in place."""
-        self.page.evaluate("window.__still = 0")
-        self.page.wait_for_function(STILL, arg=IDLE, timeout=WAIT_MS, polling="raf")
+        self.page.evaluate("window.__quiet_frames = 0")
+        self.page.wait_for_function(QUIET, arg=IDLE, timeout=WAIT_MS, polling="raf")
 
     def js(self, expression: str) -> Any:
         return self.page.evaluate(expression)

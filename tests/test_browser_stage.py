@@ -201,7 +201,7 @@ def test_letters_act_at_once_and_keys_that_scroll_only_once_the_stage_was_clicke
     field.focus()
     press("n")
     press("Escape")
-    assert first.js("__stage.t") == moved
+    assert first.js("__stage.t") == pytest.approx(moved, abs=1e-3)  # the link has four decimals
     first.page.locator(".stage .clock").click()
     first.js("document.activeElement.blur()")
     press("PageDown")
