@@ -8,7 +8,18 @@ from typing import Any
 
 from sched.language import ENGLISH, Language
 from sched.scenario import Scenario, known_policies
-from sched.words import DEEDS, SHARE_WORTH_NAMING, SOME, Run, count, duration, listed, marked, percent
+from sched.words import (
+    DEEDS,
+    SHARE_WORTH_NAMING,
+    SOME,
+    Run,
+    capital,
+    count,
+    duration,
+    listed,
+    marked,
+    percent,
+)
 
 WORTH_A_WORD = 0.005
 NOT_SERVED = {
@@ -89,10 +100,6 @@ def not_served(summary: Summary) -> int:
     return found
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _late(summary: Summary, name: str | None) -> float | None:
     found: float | None = summary["classes"][name]["ttft_s"]["p99"] if name in summary["classes"] else None
     return found
@@ -169,7 +176,7 @@ def _instead(
     late, old_late = _late(after, name), _late(before, name)
     assert late is not None and old_late is not None
     other, lost = policies[0], not_served(after) - not_served(before)
-    values = {"policy": _capital(policies[1]), "span": duration(late)}
+    values = {"policy": capital(policies[1]), "span": duration(late)}
     if duration(late) == duration(old_late):
         said = marked("**{policy}** leaves it at **{span}**", say, **values)
     elif late > old_late:

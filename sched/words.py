@@ -29,6 +29,11 @@ def duration(s: float) -> str:
     return f"{s * 1000:.0f} ms" if s >= 0.001 or s == 0 else f"{s * 1e6:.0f} µs"
 
 
+def capital(text: str) -> str:
+    """A text at the head of a sentence."""
+    return text[:1].upper() + text[1:]
+
+
 def percent(share: float, digits: int = 0) -> str:
     """A share as a person writes it: 96 %."""
     return f"{100 * share:.{digits}f} %"

@@ -10,13 +10,13 @@ from streamlit.testing.v1 import AppTest
 from sched.agreement import KINDS, on_file
 from sched.cost import fitted, hardware, iteration_cost, machine
 from sched.external import change
-from sched.language import language
+from sched.language import NAMES, language
 from sched.page import agreement as agreement_part
 from sched.page.about import libraries
 from sched.page.equations import MARK, examples, iteration_ps, rows, span
 from sched.recorded import Step
 from sched.scenario import Scenario, known_policies, preset
-from sched.text import LANGUAGES, glossary, named, text
+from sched.text import glossary, named, text
 from sched.version import MODEL, VERSION
 from tests.test_page import opened, query
 
@@ -39,7 +39,7 @@ def model() -> Iterator[AppTest]:
     yield about("model")
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", NAMES)
 @pytest.mark.parametrize("part", PARTS)
 def test_every_part_is_drawn_in_every_language_and_nothing_is_left_in_english(part: str, lang: str) -> None:
     say = language(lang)
@@ -69,7 +69,7 @@ def test_the_part_that_is_open_is_in_the_link_and_one_that_is_not_there_is_said(
     assert "How long an iteration takes" in said(page)
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", NAMES)
 @pytest.mark.parametrize("name", ["model", "limits"])
 def test_every_word_set_bold_is_in_the_glossary(name: str, lang: str) -> None:
     bold = re.findall(r"\*\*(.+?)\*\*", text(name, lang))
@@ -85,9 +85,9 @@ def test_both_languages_have_the_same_equations() -> None:
     assert len(signs("en")) == len(signs("zh")) > 6
     for one, other in zip(signs("en"), signs("zh"), strict=True):
         assert one.count("\\frac") == other.count("\\frac") and one.count("=") == other.count("=")
-    assert all(text("model", lang).count(MARK) == 1 for lang in LANGUAGES)
-    headings = [len(re.findall("^### ", text("limits", lang), re.MULTILINE)) for lang in LANGUAGES]
-    points = [len(re.findall("^- ", text("limits", lang), re.MULTILINE)) for lang in LANGUAGES]
+    assert all(text("model", lang).count(MARK) == 1 for lang in NAMES)
+    headings = [len(re.findall("^### ", text("limits", lang), re.MULTILINE)) for lang in NAMES]
+    points = [len(re.findall("^- ", text("limits", lang), re.MULTILINE)) for lang in NAMES]
     assert len(set(headings)) == len(set(points)) == 1
 
 

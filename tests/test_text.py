@@ -10,12 +10,13 @@ import pytest
 
 import sched.text
 from sched.external import reference
+from sched.language import NAMES
 from sched.page.glossary import OF_COLUMNS, OF_VALUES, term_of
 from sched.scenario import known_policies
-from sched.text import LANGUAGES, entry, glossary, named, term, text
+from sched.text import entry, glossary, named, term, text
 
 FOLDER = Path(sched.text.__file__).parent
-OTHERS = [lang for lang in LANGUAGES if lang != "en"]
+OTHERS = [lang for lang in NAMES if lang != "en"]
 
 
 @pytest.mark.parametrize("lang", OTHERS)
@@ -33,7 +34,7 @@ def test_the_glossary_has_the_same_terms_in_the_same_order(lang: str) -> None:
     assert cuts[0] == cuts[1]
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", NAMES)
 def test_every_entry_says_something_in_a_sentence(lang: str) -> None:
     for one in glossary(lang).values():
         assert one.word and one.part and one.meaning[-1] in ".。", one
@@ -68,7 +69,7 @@ def asked_for() -> Iterator[str]:
     yield from (*OF_VALUES.values(), *OF_COLUMNS.values())
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", NAMES)
 def test_every_term_the_page_asks_for_is_in_the_glossary(lang: str) -> None:
     names = set(asked_for())
     assert len(names) > 20
@@ -84,7 +85,7 @@ def test_every_pattern_of_values_fits_a_value_that_there_is() -> None:
     assert term_of("traffic.chat.slo.ttft_s") == "TTFT" and term_of("rescue_cap.kv") == "rescue buffer"
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", NAMES)
 def test_the_keys_of_the_stage_are_all_told(lang: str) -> None:
     shown = set(re.findall(r"^\| (`.*?) \|", text("reading", lang), re.MULTILINE))
     told = {key for cell in shown for key in re.findall("`(.+?)`", cell)}

@@ -15,6 +15,7 @@ from sched.page.hardware import hardware_part
 from sched.page.language import say, tr
 from sched.page.published import published
 from sched.page.state import show, shown
+from sched.page.tabs import open_tab
 from sched.page.titles import paragraphs, plain
 from sched.scenario import SCHEMA, known_policies
 from sched.text import text
@@ -39,10 +40,8 @@ def parts() -> dict[str, tuple[str, Callable[[], None]]]:
     return {key: (f":material/{icon}: {title}", draw) for key, (icon, title, draw) in found.items()}
 
 
-def _opened() -> None:
-    label = st.session_state["about_part"]
-    found = next((key for key, (title, _) in parts().items() if title == label), None)
-    show(replace(shown(), part=None if found == next(iter(parts())) else found))
+def _chosen(part: str) -> None:
+    show(replace(shown(), part=None if part == next(iter(parts())) else part))
 
 
 def about() -> None:
@@ -54,13 +53,9 @@ def about() -> None:
             said = tr("part = {part}: must be one of {known}.", part=now.part, known=", ".join(known))
             st.info(plain(said), icon=":material/info:")
         chosen = now.part if now.part in known else next(iter(known))
-        st.session_state["about_part"] = known[chosen][0]
-        titles = [title for title, _ in known.values()]
-        tabs = st.tabs(titles, key="about_part", on_change=_opened)
-        for key, tab in zip(known, tabs, strict=True):
-            if key == chosen:
-                with tab:
-                    known[key][1]()
+        titles = {key: title for key, (title, _) in known.items()}
+        with open_tab("about_part", titles, chosen, _chosen):
+            known[chosen][1]()
 
 
 def _limits() -> None:

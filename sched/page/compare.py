@@ -69,7 +69,7 @@ def compare() -> None:
         try:
             seeds.compute(partial(_progress, bar))
         except (ScenarioError, WorkersDied) as error:
-            bar.warning(plain(str(error)), icon=":material/error:")
+            bar.warning(plain(sentence(error)), icon=":material/error:")
             return
         st.rerun()
 

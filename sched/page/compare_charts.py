@@ -16,11 +16,13 @@ from sched.figures.lines import Chart
 from sched.figures.tenants import axis_top, tenants_figure
 from sched.figures.waiting import waiting_figure
 from sched.page.cards import seconds
-from sched.page.compare_choices import CHARTS, Chosen, family_names
+from sched.page.compare_choices import Chosen, family_names
 from sched.page.compare_full import full_table
+from sched.page.component import is_dark
 from sched.page.language import say, tr
 from sched.page.results import Result, alone
 from sched.page.state import Shown, show, shown
+from sched.page.tabs import open_tab
 from sched.page.titles import plain, title
 from sched.scenario import Scenario
 from sched.trajectories import MOST_DRAWN, Trajectory, dominant_shares, service
@@ -41,27 +43,20 @@ def tab_titles() -> dict[str, str]:
     }
 
 
-def _opened() -> None:
-    titles = {words: key for key, words in tab_titles().items()}
-    found = titles.get(st.session_state["chart"], CHARTS[0])
-    show(replace(shown(), chart=found))
+def _chosen(chart: str) -> None:
+    show(replace(shown(), chart=chart))
 
 
 def charts(now: Shown, what: Chosen, runs: Runs, found: Comparison) -> None:
     """The tabs."""
-    titles = tab_titles()
-    st.session_state["chart"] = titles[what.chart]
-    opened = st.tabs(list(titles.values()), key="chart", on_change=_opened)
     draw: dict[str, Callable[[], None]] = {
         "ecdf": lambda: _distributions(now, what, runs),
         "waits": lambda: _waits(now, what, runs),
         "queue": lambda: _queue(now, what, runs),
         "table": lambda: full_table(found, what),
     }
-    for key, tab in zip(titles, opened, strict=True):
-        if key == what.chart:
-            with tab:
-                draw.get(key, lambda: _tenants(now, what, runs))()
+    with open_tab("chart", tab_titles(), what.chart, _chosen):
+        draw.get(what.chart, lambda: _tenants(now, what, runs))()
 
 
 def pair(now: Shown, what: Chosen) -> tuple[str, str]:
@@ -74,10 +69,6 @@ def lined_up(now: Shown, what: Chosen) -> list[str]:
     """The policies in the order of their colours: baseline, the other one, the rest."""
     first = list(dict.fromkeys(pair(now, what)))
     return [*first, *(key for key in now.scenario.policies if key not in first)]
-
-
-def _is_dark() -> bool:
-    return st.context.theme.type == "dark"
 
 
 def _heading(title: str, about: str) -> None:
@@ -129,7 +120,7 @@ def _distributions(now: Shown, what: Chosen, runs: Runs) -> None:
             "Share of {n} requests that got it within a time, seed {seed}.", n=f"{many:,}", seed=scenario.seed
         ),
     )
-    chart = distributions(samples, what.goal_s(scenario), _is_dark(), say())
+    chart = distributions(samples, what.goal_s(scenario), is_dark(), say())
     shown_chart(
         chart,
         "chart_ecdf",
@@ -153,7 +144,7 @@ def _waits(now: Shown, what: Chosen, runs: Runs) -> None:
         ),
     )
     shown_chart(
-        decomposition(parts, what.name, _is_dark(), say()),
+        decomposition(parts, what.name, is_dark(), say()),
         "chart_waits",
         tr("Waiting per request by cause, for each class and policy"),
         tr("There is nothing to draw: nobody waited in these runs."),
@@ -163,7 +154,7 @@ def _waits(now: Shown, what: Chosen, runs: Runs) -> None:
 def _queue(now: Shown, what: Chosen, runs: Runs) -> None:
     logs = {title(now.scenario, key): runs[key].log for key in lined_up(now, what)}
     _heading(tr("How many requests wait"), tr("Over the run of seed {seed}.", seed=now.scenario.seed))
-    chart = waiting_figure(logs, _is_dark(), say())
+    chart = waiting_figure(logs, is_dark(), say())
     shown_chart(chart, "chart_queue", tr("Requests that wait over time, by policy"))
 
 
@@ -195,7 +186,7 @@ def _tenants(now: Shown, what: Chosen, runs: Runs) -> None:
         with column:
             name = title(scenario, key)
             st.markdown(f"{name}" + (f" :gray[{tr('baseline')}]" if key == what.baseline else ""))
-            chart = tenants_figure(drawn[key], what.chart, top, _is_dark(), say())
+            chart = tenants_figure(drawn[key], what.chart, top, is_dark(), say())
             shown_chart(
                 chart, f"chart_{what.chart}_{key}", f"{tab_titles()[what.chart].partition(' ')[2]}: {name}"
             )

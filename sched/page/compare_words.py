@@ -3,13 +3,14 @@
 from statistics import fmean
 
 from sched.experiments import Comparison
-from sched.page.cards import NARROW, seconds
-from sched.page.compare_cells import few, relative
+from sched.page.cards import seconds
+from sched.page.compare_cells import few, relative, share
 from sched.page.compare_choices import Chosen, family_names
 from sched.page.language import tr
 from sched.page.marked import END, OPEN, Pieces, mark, pieces
 from sched.page.titles import in_sentence
 from sched.verdict import not_served
+from sched.words import capital
 
 THROUGHPUT = "throughput.output_tokens_per_s"
 WORTH_A_WORD = 0.005
@@ -18,10 +19,6 @@ WORTH_A_WORD = 0.005
 def _bare(text: str) -> str:
     """A user's text without the signs that mark a sentence here."""
     return text.replace(OPEN, "").replace(END, "")
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 class Words:
@@ -112,7 +109,7 @@ class Words:
         price = self.price(subject)
         if price is None or self._turns_away(subject):
             return []
-        told = mark(percent(abs(price)))
+        told = mark(share(abs(price), 1))
         if abs(price) < WORTH_A_WORD:
             return [tr("Throughput stays the same.")]
         if price > 0:
@@ -129,7 +126,7 @@ class Words:
         return [
             tr(
                 "{policy} leaves {n} requests without a full answer, {baseline} {m}.",
-                policy=_capital(self.called(subject)),
+                policy=capital(self.called(subject)),
                 n=mark(few(mine), "bad" if mine > base else "strong"),
                 baseline=self.called(self.found.baseline),
                 m=few(base),
@@ -202,7 +199,7 @@ class Words:
         """What the best of the others brings, and its price beside that of the subject."""
         value = self.middle(rival)
         assert value is not None
-        policy = _capital(self.called(rival))
+        policy = capital(self.called(rival))
         if self.goal_s is None or self.kept(rival) <= self.kept(subject) or self.many == 1:
             text = tr("{policy} brings {time}", policy=policy, time=mark(seconds(value)))
         else:
@@ -214,7 +211,7 @@ class Words:
         mine, other = self.price(rival), self.price(subject)
         if mine is None or other is None or self._turns_away(rival) or self._turns_away(subject):
             return ""
-        costs, gains = mark(percent(abs(mine))), percent(abs(other))
+        costs, gains = mark(share(abs(mine), 1)), share(abs(other), 1)
         if mine >= WORTH_A_WORD:
             if other >= WORTH_A_WORD:
                 return tr(" but costs {share} throughput, against {other}", share=costs, other=gains)
@@ -229,8 +226,3 @@ class Words:
         """Whether it serves fewer requests than the baseline on any seed."""
         runs = zip(self.found.runs[policy], self.found.runs[self.found.baseline], strict=True)
         return any(not_served(mine) > not_served(base) for mine, base in runs)
-
-
-def percent(share: float) -> str:
-    """A share in per cent with one decimal."""
-    return f"{100 * share:.1f}{NARROW}%"

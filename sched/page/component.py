@@ -33,6 +33,12 @@ def style_sheet(name: str) -> str:
     return _text(f"{name}.css")
 
 
+def is_dark() -> bool:
+    """Whether the page is dark now."""
+    theme: str | None = st.context.theme.type
+    return theme == "dark"
+
+
 @cache
 def palette(*, is_dark: bool) -> dict[str, str]:
     """The colours of the design by name, light or dark."""

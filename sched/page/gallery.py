@@ -7,7 +7,7 @@ import streamlit as st
 
 from sched.figures.thumbnail import thumbnail
 from sched.page.another import another
-from sched.page.component import component
+from sched.page.component import component, is_dark
 from sched.page.language import tr
 from sched.page.results import result
 from sched.page.state import default_pair, show, shown, start
@@ -88,7 +88,7 @@ def _cards() -> None:
         ),
     }
     component("gallery")(
-        data={"rows": rows(current, st.context.theme.type == "dark"), "words": words},
+        data={"rows": rows(current, is_dark()), "words": words},
         key="gallery",
         on_choose_change=_chosen,
     )

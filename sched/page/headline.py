@@ -7,7 +7,7 @@ import streamlit as st
 from sched.page.cards import seconds
 from sched.page.language import tr
 from sched.page.results import Result, blamed
-from sched.page.state import Shown
+from sched.page.state import Shown, shown
 from sched.page.titles import scenario_title, title
 
 NAME = "Sched Lab"
@@ -43,6 +43,11 @@ def short(text: str) -> str:
     """A name on one line, and no longer than a title can bear."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def name_view(view: str) -> None:
+    """Let the browser's tab say which view of which scenario it is."""
+    name_tab(f"{tr(view)} · {short(scenario_title(shown().scenario))}")
 
 
 def name_tab(text: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sched.page.cards import seconds
+from sched.page.cards import NARROW, seconds
 from sched.page.component import component
 from sched.page.controls import roles, roles_recorded
 from sched.page.glossary import meaning
@@ -12,8 +12,6 @@ from sched.page.results import MOST_INCIDENTS, Incident, Result, slowed
 from sched.page.state import Shown
 from sched.page.titles import title
 from sched.words import Run, marked
-
-NARROW = "\u202f"
 
 
 def _lead(

@@ -13,9 +13,10 @@ from sched.figures.payload import end_ps
 from sched.figures.queue import queue_figure
 from sched.model import PS_PER_S
 from sched.page.cards import cards, choose
+from sched.page.component import is_dark
 from sched.page.estimates import estimates
 from sched.page.gallery import gallery
-from sched.page.headline import headline, name_tab
+from sched.page.headline import headline, name_tab, name_view
 from sched.page.incidents import incidents
 from sched.page.language import say, tr
 from sched.page.request import request_tab
@@ -25,7 +26,8 @@ from sched.page.scene import verdict_of
 from sched.page.share import share
 from sched.page.sidebar import sidebar
 from sched.page.stage import stage
-from sched.page.state import TABS, Shown, sentence, show, shown, write_address
+from sched.page.state import Shown, sentence, show, shown, write_address
+from sched.page.tabs import open_tab
 from sched.page.titles import name_of, plain, scenario_line, scenario_title, title
 from sched.page.told import told
 from sched.page.trust import trust_in
@@ -75,13 +77,13 @@ def _above() -> Callable[[], None] | None:
         runs = results(now.scenario)
     except ScenarioError as error:
         st.error(plain(sentence(error)), icon=":material/error:")
-        gallery("gallery_instead")
+        _instead()
         return None
     first = next(iter(runs.values()))
     name = urgent_class(first.summary, now.scenario)
     if name is None:
         st.info(tr("This scenario has no requests: add traffic or requests to it."), icon=":material/inbox:")
-        gallery("gallery_instead")
+        _instead()
         return None
     now = placed(now, runs)
     found = {key: incidents_of(now.scenario, key) for key in dict.fromkeys((now.a, now.b))}
@@ -89,6 +91,12 @@ def _above() -> Callable[[], None] | None:
     cards(now, runs, name, verdict_of(now, runs), trust_in(now, runs, name))
     stage(now, runs, found)
     return partial(_rest, now, runs, found, name)
+
+
+def _instead() -> None:
+    """Where there is nothing to see: the ready scenarios."""
+    name_view("Lab")
+    gallery("gallery_instead")
 
 
 def _rest(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]], name: str) -> None:
@@ -196,29 +204,19 @@ def _tab_titles() -> dict[str, str]:
     return {key: f"{icon} {tr(name)}" for key, (icon, name) in TABS_OF.items()}
 
 
-def _tab_opened() -> None:
-    opened = st.session_state["tab"]
-    found = next((key for key, words in _tab_titles().items() if words == opened), TABS[0])
-    show(replace(shown(), tab=found))
+def _tab_chosen(tab: str) -> None:
+    show(replace(shown(), tab=tab))
 
 
 def _below(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]], name: str) -> None:
     """What stands below the stage; only the open tab is built."""
-    titles = _tab_titles()
-    st.session_state["tab"] = titles[now.tab]
-    opened = st.tabs(list(titles.values()), key="tab", on_change=_tab_opened)
-    for key, tab in zip(titles, opened, strict=True):
-        if key != now.tab:
-            continue
-        with tab:
-            if key == "queue":
-                logs = {title(now.scenario, one): runs[one].log for one in runs}
-                strong = title(now.scenario, now.a), title(now.scenario, now.b)
-                st.plotly_chart(
-                    queue_figure(logs, strong, st.context.theme.type == "dark", say()), key="queue_figure"
-                )
-            elif key == "request":
-                request_tab(now, runs, found)
-            else:
-                told(now, runs[now.a], found[now.a])
-                incidents(now, runs, found, name)
+    with open_tab("tab", _tab_titles(), now.tab, _tab_chosen):
+        if now.tab == "queue":
+            logs = {title(now.scenario, one): runs[one].log for one in runs}
+            strong = title(now.scenario, now.a), title(now.scenario, now.b)
+            st.plotly_chart(queue_figure(logs, strong, is_dark(), say()), key="queue_figure")
+        elif now.tab == "request":
+            request_tab(now, runs, found)
+        else:
+            told(now, runs[now.a], found[now.a])
+            incidents(now, runs, found, name)

@@ -11,13 +11,17 @@ from sched.page.state import show, shown
 
 
 def say() -> Language:
-    """The language of this session: that of a link that has just come, else the one that was chosen."""
+    """The language of this session."""
+    state = st.session_state
+    return language(state["shown"].lang if "shown" in state else "en")
+
+
+def coming() -> Language:
+    """The same before the address is read: that of a link that has just come, else the session's."""
     state = st.session_state
     asked = st.query_params.get("lang")
     is_link = asked in NAMES and not state.get("touched") and state.get("query", {}).get("lang") != [asked]
-    if is_link and asked is not None:
-        return language(asked)
-    return language(state["shown"].lang if "shown" in state else "en")
+    return language(asked) if is_link and asked is not None else say()
 
 
 def tr(template: str, /, **values: Any) -> str:

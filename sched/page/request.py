@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from sched.page.cards import seconds, unbroken
+from sched.page.cards import NARROW, seconds, unbroken
 from sched.page.component import component
 from sched.page.controls import roles, roles_recorded
 from sched.page.explained import by_wait, culprits, explained, longest_wait, parts_of_wait
@@ -20,7 +20,6 @@ from sched.story import story
 
 LISTED = 500
 """So many requests are offered by name, those that waited longest first; any other can be typed."""
-NARROW = "\u202f"
 
 
 def cause_words() -> dict[str, str]:

@@ -10,13 +10,19 @@ import streamlit as st
 from sched.page.about import about
 from sched.page.compare import compare
 from sched.page.compare_choices import CHARTS as COMPARED
-from sched.page.component import complete_address, declare_language, go_past, send_code, style_sheet
-from sched.page.headline import name_tab, short
+from sched.page.component import (
+    complete_address,
+    declare_language,
+    go_past,
+    is_dark,
+    send_code,
+    style_sheet,
+)
+from sched.page.headline import name_view
 from sched.page.lab import lab
-from sched.page.language import language_choice, tr
+from sched.page.language import coming, language_choice
 from sched.page.learn import learn
 from sched.page.state import PAGES, arrive, leave, query_now, shown, write_address
-from sched.page.titles import scenario_title
 from sched.page.tradeoff_view import CHARTS as TRADED
 from sched.page.tradeoffs import tradeoffs
 
@@ -47,14 +53,15 @@ OWN_CHARTS = {"compare": COMPARED, "tradeoffs": TRADED}
 def page() -> None:
     """The whole page: read the address, write it, draw the view."""
     st.set_page_config("Sched Lab", page_icon="🚦", layout="wide", initial_sidebar_state="auto")
-    is_dark = st.context.theme.type == "dark"
-    ink, dim, mark = ("#EDF0F6", "#5A6478", "#5C97F7") if is_dark else ("#2B3A67", "#AEB6C8", "#1A56B8")
+    dark = is_dark()
+    ink, dim, mark = ("#EDF0F6", "#5A6478", "#5C97F7") if dark else ("#2B3A67", "#AEB6C8", "#1A56B8")
     st.logo(LOGO.format(ink=ink, dim=dim, mark=mark), size="medium")
-    st.html(f"<style>\n{style_sheet('page')}{DARK if is_dark else ''}</style>")
+    st.html(f"<style>\n{style_sheet('page')}{DARK if dark else ''}</style>")
     views: dict[str, Any] = {}
+    say_title = coming()
     for key, (title, draw) in VIEWS.items():
         views[key] = st.Page(
-            partial(_view, key, draw, views), title=tr(title), url_path=key, default=key == PAGES[0]
+            partial(_view, key, draw, views), title=say_title(title), url_path=key, default=key == PAGES[0]
         )
     st.navigation(list(views.values()), position="top").run()
 
@@ -71,7 +78,8 @@ def _view(key: str, draw: Callable[[], None], views: Mapping[str, Any]) -> None:
     write_address()
     declare_language()
     language_choice()
-    name_tab(f"{tr(VIEWS[key][0])} · {short(scenario_title(shown().scenario))}")
+    if key != PAGES[0]:
+        name_view(VIEWS[key][0])
     draw()
     if completed := st.session_state.get("completed"):
         complete_address(*completed)

@@ -244,7 +244,7 @@ def refuse(why: str) -> None:
     st.session_state["refused"] = f"{why} It stays as it was."
 
 
-def sentence(error: ScenarioError) -> str:
+def sentence(error: Exception) -> str:
     """The error as a sentence."""
     text = str(error)
     return text if text.endswith((".", "?", "!")) else f"{text}."

@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
-import streamlit as st
-
 from sched.advice import ALIKE, Advice, Outcome, advice, knee, loads, outcomes
 from sched.figures.tradeoff_axes import Curve, Line, Mark
 from sched.figures.tradeoff_map import Grid, map_figure
 from sched.figures.tradeoffs import curve_figure
 from sched.grids import Place, Sweep
 from sched.page.cards import seconds
+from sched.page.component import is_dark
 from sched.page.language import say, tr
 from sched.page.suggested import suggestion
 from sched.page.titles import percent
@@ -50,10 +49,6 @@ def drawn(view: View, found: Sweep) -> Drawn:
     return {"curve": _curve, "map": _map, "load": _load}[view.chart](view, found)
 
 
-def _is_dark() -> bool:
-    return st.context.theme.type == "dark"
-
-
 def _times(view: View, listed: list[Outcome]) -> Line:
     label = f"{view.wanted.class_name} {figure_title(view.wanted)}"
     return Line(label, *([getattr(one, name) for one in listed] for name in ("mean", "least", "most")))
@@ -88,7 +83,7 @@ def _curve(view: View, found: Sweep) -> Drawn:
             value_of(view.scenario, axis.key),
             tr("as it stands"),
         ),
-        _is_dark(),
+        is_dark(),
     )
     return Drawn(
         curve_verdict(best, listed[0], names, view.wanted),
@@ -138,7 +133,7 @@ def _map(view: View, found: Sweep) -> Drawn:
             [[seconds(one.mean) for one in own] for own in by_row],
             *(ticks[0], ticks[1], titles[0], titles[1], ringed, _standing(view)),
         ),
-        _is_dark(),
+        is_dark(),
     )
     values = (first.values, second.values)
     return Drawn(
@@ -196,7 +191,7 @@ def _load(view: View, found: Sweep) -> Drawn:
             bend=mark,
             is_log=True,
         ),
-        _is_dark(),
+        is_dark(),
     )
     return Drawn(
         load_verdict(bend, listed, FACTORS, view.wanted),

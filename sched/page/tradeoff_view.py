@@ -109,11 +109,12 @@ def _axes(now: Shown, chart: str, said: list[str]) -> tuple[Axis, ...]:
     found: list[Axis] = []
     for text, one in zip((now.vary, now.vary2), usual, strict=False):
         try:
-            found.append(axis(text) if text else one)
-            _tried(now.scenario, found[-1])
+            chosen = axis(text) if text else one
+            _tried(now.scenario, chosen)
         except ScenarioError as error:
             said.append(f"{error}.")
-            found[len(found) - 1 if len(found) > usual.index(one) else len(found) :] = [one]
+            chosen = one
+        found.append(chosen)
     if len(found) == 2 and found[0].key == found[1].key:
         said.append(tr("Both knobs are the same, so the second one is the usual one."))
         other = usual[1] if usual[1].key != found[0].key else usual[0]

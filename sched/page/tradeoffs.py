@@ -13,10 +13,11 @@ from sched.page.language import say, tr, tr_count
 from sched.page.share import share
 from sched.page.sidebar import sidebar
 from sched.page.state import Shown, sentence, show, shown, with_scenario
+from sched.page.tabs import open_tab
 from sched.page.titles import plain, scenario_line, title
 from sched.page.tradeoff_charts import Drawn, drawn
 from sched.page.tradeoff_choices import choices
-from sched.page.tradeoff_view import CHARTS, View, points_of, view_of
+from sched.page.tradeoff_view import View, points_of, view_of
 from sched.page.trust import trust_note
 from sched.scenario import Scenario, known_policies
 from sched.spreadsheet import csv_file
@@ -35,7 +36,7 @@ def tradeoffs() -> None:
     try:
         view = view_of(now)
     except (ScenarioError, WorkersDied) as error:
-        st.error(plain(_said(error)), icon=":material/error:")
+        st.error(plain(sentence(error)), icon=":material/error:")
         return
     if view is None:
         st.info(tr("This scenario has no requests: add traffic or requests to it."), icon=":material/inbox:")
@@ -43,17 +44,8 @@ def tradeoffs() -> None:
     for text in view.said:
         st.info(plain(text), icon=":material/info:")
     choices(view)
-    titles = tab_titles()
-    st.session_state["tradeoff"] = titles[view.chart]
-    tabs = st.tabs(list(titles.values()), key="tradeoff", on_change=_opened)
-    for key, tab in zip(CHARTS, tabs, strict=True):
-        if key == view.chart:
-            with tab:
-                _chart(view)
-
-
-def _said(error: Exception) -> str:
-    return sentence(error) if isinstance(error, ScenarioError) else str(error)
+    with open_tab("tradeoff", tab_titles(), view.chart, _chosen):
+        _chart(view)
 
 
 def tab_titles() -> dict[str, str]:
@@ -65,9 +57,8 @@ def tab_titles() -> dict[str, str]:
     }
 
 
-def _opened() -> None:
-    keys = {words: key for key, words in tab_titles().items()}
-    show(replace(shown(), chart=keys.get(st.session_state["tradeoff"], CHARTS[0])))
+def _chosen(chart: str) -> None:
+    show(replace(shown(), chart=chart))
 
 
 def _heading(now: Shown) -> None:
@@ -86,7 +77,7 @@ def _chart(view: View) -> None:
         axes, scenarios = points_of(view)
         found = swept_over(view.scenario, axes, scenarios, (view.policy,), view.seeds)
     except (ScenarioError, WorkersDied) as error:
-        st.error(plain(_said(error)), icon=":material/error:")
+        st.error(plain(sentence(error)), icon=":material/error:")
         return
     shown_chart = drawn(view, found)
     with st.container(key="tradeoff_verdict"):

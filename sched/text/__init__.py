@@ -10,10 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from sched.language import NAMES
-
-LANGUAGES = tuple(NAMES)
-
 
 def text(name: str, lang: str = "en") -> str:
     """The Markdown of a text by its name and language."""

@@ -5,7 +5,7 @@ import numpy as np
 from sched.log import Log
 from sched.model import PS_PER_S
 from sched.text import lesson_runs as of
-from sched.text.facts_memory import AHEAD_S, Facts, crossing, facts
+from sched.text.facts_memory import AHEAD_S, Facts, crossing, facts, handover
 
 STRICT: of.Changes = (("rescue.lend", "false"),)
 STOPS: of.Changes = (("aging.misfit", '"stop"'),)
@@ -80,13 +80,11 @@ def ageing() -> Facts:
     """A document has aged until it stands first in the queue, and blocks are given back: does it start?"""
     run, name = of.run("ageing", "aging"), "docs-1"
     log, settings = run.log, run.scenario.policies["aging"]
-    came = of.arrival_s(log, name)
     levels = int(log.requests.priority[of.place(log, name)] - log.requests.priority.min())
     first_after_s = levels / settings.per_s
     at_s, leaver, ends = crossing(run, name, first_after_s + 0.5)
     _, who = of.first_in(log, ends)
     newcomer = next(one for one in of.waiting(log, at_s) if one != name)
-    idle, gives = of.free(run, at_s), of.holds(run, leaver, at_s)
     plain, stops = of.run("ageing", "backfill"), of.run("ageing", "aging", STOPS)
     return facts(
         at_s,
@@ -94,15 +92,7 @@ def ageing() -> Facts:
         {"head": frozenset({name}), "passer": frozenset({newcomer}), "nobody": frozenset[str]()},
         who,
         first=of.queue(run, at_s)[0],
-        leaver=leaver,
-        ahead_s=ends - at_s,
-        gives=gives,
-        free=idle,
-        free_then=idle + gives,
-        needs=of.needs(run, name),
-        newcomer=newcomer,
-        needs_newcomer=of.needs(run, newcomer),
-        waited_s=at_s - came,
+        **handover(run, name, newcomer, (at_s, leaver, ends)),
         first_after_s=first_after_s,
         wait_s=of.wait_s(run, name),
         plain_wait_s=of.wait_s(plain, name),

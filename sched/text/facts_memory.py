@@ -156,6 +156,23 @@ def crossing(run: of.Run, name: str, after_s: float = SETTLED_S) -> tuple[float,
     raise AssertionError(f"nobody leaves for one who waits while {name} waits")
 
 
+def handover(run: of.Run, name: str, newcomer: str, crossed: tuple[float, str, float]) -> dict[str, Value]:
+    """The numbers of a crossing: what is given back, what two of those who wait need, how long one has."""
+    at_s, leaver, ends = crossed
+    gives, idle = of.holds(run, leaver, at_s), of.free(run, at_s)
+    return {
+        "leaver": leaver,
+        "ahead_s": ends - at_s,
+        "gives": gives,
+        "free": idle,
+        "free_then": idle + gives,
+        "needs": of.needs(run, name),
+        "newcomer": newcomer,
+        "needs_newcomer": of.needs(run, newcomer),
+        "waited_s": at_s - of.arrival_s(run.log, name),
+    }
+
+
 def bounded() -> Facts:
     """Somebody is about to give blocks back: who starts next, while an urgent one waits for more?"""
     run, name, small = of.run("stream", "backfill"), "chat-1", "chat-2"
@@ -169,23 +186,14 @@ def bounded() -> Facts:
         "passer": frozenset({newcomer}),
         "nobody": frozenset(),
     }
-    gives, idle = of.holds(run, leaver, at_s), of.free(run, at_s)
     return facts(
         at_s,
         name,
         claims,
         who,
-        leaver=leaver,
-        ahead_s=ends - at_s,
-        gives=gives,
-        free=idle,
-        free_then=idle + gives,
-        needs=of.needs(run, name),
+        **handover(run, name, newcomer, (at_s, leaver, ends)),
         small=small,
         needs_small=of.needs(run, small),
-        newcomer=newcomer,
-        needs_newcomer=of.needs(run, newcomer),
-        waited_s=at_s - of.arrival_s(run.log, name),
         passed_so_far=of.passed(run, name, at_s),
         passed=of.passed(run, name, of.start_s(run.log, name)),
         newcomers=_stream_length(),
@@ -207,7 +215,7 @@ def inheritance() -> Facts:
     at_s, _, _ = crossing(lifted, name)
     before, after = of.start_s(plain.log, name), of.start_s(lifted.log, name)
     happened = "sooner" if after < before else "later" if after > before else "same"
-    held, came = of.run("stream", "inheritance"), of.arrival_s(lifted.log, name)
+    came = of.arrival_s(lifted.log, name)
     holder = of.running(lifted.log, at_s)[0]
     return facts(
         at_s,
@@ -217,7 +225,7 @@ def inheritance() -> Facts:
         holder=holder,
         needs=of.needs(lifted, name),
         waited_s=at_s - came,
-        served_share=served_share(held, holder, came),
+        served_share=served_share(lifted, holder, came),
         plain_wait_s=of.wait_s(plain, name),
         wait_s=of.wait_s(lifted, name),
         passed=of.passed(lifted, name, after),
