@@ -15,6 +15,7 @@ from typing import Any
 from sched.experiments import Comparison
 from sched.fields import ScenarioError
 from sched.grids import Place, Sweep
+from sched.intervals import mean_of
 from sched.measures import METRICS, NOT_SERVED, Metric
 from sched.plain import is_written_as_number
 from sched.sentences import number_text, quoted
@@ -115,22 +116,17 @@ def _outcome(
     shares = [mine / first for mine, first in zip(through, base, strict=True) if mine and first]
     return Outcome(
         place,
-        mean=_mean(values),
+        mean=mean_of(values),
         least=min(values, default=None),
         most=max(values, default=None),
         met=sum(map(wanted.is_met, values)),
         many=len(point.seeds),
-        kept=_mean(shares),
-        throughput=_mean(through),
-        left=_mean(point.values(policy, NOT_SERVED)) or 0.0,
-        evictions=_mean(point.values(policy, "preemptions")) or 0.0,
-        worst_wait=_mean(point.values(policy, "wait_s.max", point.lowest_class or "")),
+        kept=mean_of(shares),
+        throughput=mean_of(through),
+        left=mean_of(point.values(policy, NOT_SERVED)) or 0.0,
+        evictions=mean_of(point.values(policy, "preemptions")) or 0.0,
+        worst_wait=mean_of(point.values(policy, "wait_s.max", point.lowest_class or "")),
     )
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [one for one in values if one is not None]
-    return fsum(known) / len(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +174,9 @@ def loads(found: Sweep, policy: str) -> list[Load]:
     return [
         Load(
             place,
-            _mean([METRICS["window.output_tokens_per_s"].of(run) for run in point.runs[policy]]),
-            _mean([_goodput(run, METRICS["goodput_per_s"]) for run in point.runs[policy]]),
-            _mean([_response_s(run) for run in point.runs[policy]]),
+            mean_of([METRICS["window.output_tokens_per_s"].of(run) for run in point.runs[policy]]),
+            mean_of([_goodput(run, METRICS["goodput_per_s"]) for run in point.runs[policy]]),
+            mean_of([_response_s(run) for run in point.runs[policy]]),
         )
         for place, point in found.points.items()
     ]

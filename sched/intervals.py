@@ -1,6 +1,6 @@
 """What a handful of seeds says of a mean: Student's t over independent runs, and over paired differences."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum, sqrt
 
@@ -38,6 +38,12 @@ def t_quantile(freedom: int, probability: float = (1 + CONFIDENCE) / 2) -> float
     from scipy.special import stdtrit  # a command that needs no interval does not wait for it
 
     return float(stdtrit(freedom, probability))
+
+
+def mean_of(values: Iterable[Value]) -> Value:
+    """The mean of those that there are."""
+    known = [one for one in values if one is not None]
+    return fsum(known) / len(known) if known else None
 
 
 def estimate(values: Sequence[Value], least: Value = None, most: Value = None) -> Estimate:

@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 from sched.experiments import compare
 from sched.experiments import told as told_of
 from sched.external import change
-from sched.intervals import Difference
+from sched.intervals import Difference, mean_of
 from sched.page.cards import seconds
-from sched.page.compare_cells import Cell, between, middle, signed, sure
+from sched.page.compare_cells import Cell, between, signed, sure
 from sched.page.compare_choices import CHARTS, Chosen, usual_seeds
 from sched.page.compare_csv import shown_csv
 from sched.page.compare_rows import KEYS
@@ -242,7 +242,7 @@ def test_words() -> None:
     assert pieces(f"a {mark('1 s', 'good')} b") == [("a ", ""), ("1\u202fs", "good"), (" b", "")]
     assert between("0.56\u202fs", "0.91\u202fs") == "0.56 to 0.91\u202fs"
     assert between("12\u202fms", "0.91\u202fs") == "12\u202fms to 0.91\u202fs"
-    assert signed("1.0") == "+1.0" and signed("−1.0") == "−1.0" and middle((None, 4.0, 1.0, 1.0)) == 2.0
+    assert signed("1.0") == "+1.0" and signed("−1.0") == "−1.0" and mean_of((None, 4.0, 1.0, 1.0)) == 2.0
     assert sure(Difference(1.0, None, None, 1), str) == ("", "one seed")
     assert sure(Difference(1.0, -1.0, 3.0, 9, 0.4), str)[1] == "may be chance"
     assert sure(Difference(2.0, 1.0, 3.0, 9, 0.01, True), str) == ("1.0 to 3.0", "")

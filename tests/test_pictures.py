@@ -87,8 +87,8 @@ def test_text_in_a_picture_stays_text() -> None:
 
 def test_pictures_have_the_colours_of_the_stage() -> None:
     tokens = json.loads((ROOT / "sched/page/canvas/tokens.json").read_text("utf-8"))["palette"]
-    for colours, theme in ((palette.LIGHT, "light"), (palette.DARK, "dark")):
-        assert colours.items() <= tokens[theme].items()
+    for is_dark, theme in ((False, "light"), (True, "dark")):
+        assert tokens[theme].items() <= palette.palette(is_dark).items()
 
 
 def scene(name: str, keys: tuple[str, ...], **more: Any) -> Scene:

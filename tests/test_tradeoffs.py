@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from sched.advice import advice, goal, outcomes
 from sched.command import experiments as command
 from sched.external import change, parse_link
-from sched.figures.lines import palette
+from sched.figures.palette import palette
 from sched.figures.tradeoff_axes import Curve, Line, Mark, time_axis
 from sched.figures.tradeoff_map import Grid, map_figure
 from sched.figures.tradeoffs import curve_figure

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from sched.figures.lines import Chart, Row, layout, palette, shortened
+from sched.figures.lines import Chart, Row, layout, shortened
+from sched.figures.palette import palette
 from sched.inversion import CAUSES, Inversion
 from sched.language import ENGLISH, Language
 from sched.log import Log

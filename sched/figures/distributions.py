@@ -12,12 +12,12 @@ from sched.figures.lines import (
     Line,
     Row,
     layout,
-    palette,
     shortened,
     style,
     thinned,
     traced,
 )
+from sched.figures.palette import palette
 from sched.inversion import Inversion
 from sched.language import ENGLISH, Language
 from sched.log import Ints, Log

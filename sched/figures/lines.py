@@ -1,15 +1,14 @@
 """What the charts of Compare share: colours, dashes, labels at the lines, and no more points than pixels."""
 
 import html
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sched.figures.palette import palette
 
 Floats = NDArray[np.float64]
 Row = tuple[Any, ...]
@@ -34,7 +33,6 @@ TENANTS = (
 )
 """The same of tenants: the culprit's colour is kept for what inversion is about."""
 Styles = tuple[tuple[str, str], ...]
-TOKENS = Path(__file__).resolve().parents[1] / "page" / "canvas" / "tokens.json"
 FONT = '"Source Sans", "Source Sans 3", sans-serif'
 LABEL_GAP = 0.065
 """Of the height: two labels at the ends of lines are at least so far apart."""
@@ -58,13 +56,6 @@ class Line:
     x: Floats
     y: Floats
     steps: bool = True
-
-
-@cache
-def palette(is_dark: bool) -> dict[str, str]:
-    """The design's colours."""
-    found: dict[str, str] = json.loads(TOKENS.read_text("utf-8"))["palette"]["dark" if is_dark else "light"]
-    return found
 
 
 def escaped(text: str) -> str:

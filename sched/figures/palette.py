@@ -1,42 +1,12 @@
-"""The colours of the drawn pictures: those of the stage, and the fills mixed from them."""
+"""The colours of pictures and charts: those of the stage, and the fills mixed from them."""
 
+import json
 from functools import cache
+from pathlib import Path
 
 ROLES = ("urgent", "regular", "batch")
-LIGHT = {
-    "bg": "#FFFFFF",
-    "surface": "#F5F6F9",
-    "line": "#E3E6ED",
-    "ink": "#151A26",
-    "ink2": "#454D5F",
-    "ink3": "#636B7D",
-    "accent": "#2B3A67",
-    "urgent": "#1A56B8",
-    "regular": "#24998A",
-    "batch": "#BD7D0E",
-    "free": "#E6E9EF",
-    "reservedBg": "#E4EDFB",
-    "culprit": "#B5114F",
-    "culpritBg": "#FBE6EE",
-    "good": "#1F6F4A",
-}
-DARK = {
-    "bg": "#0E1117",
-    "surface": "#161B24",
-    "line": "#2A313E",
-    "ink": "#EDF0F6",
-    "ink2": "#B6BDCB",
-    "ink3": "#8F97A8",
-    "accent": "#AEBBEA",
-    "urgent": "#5C97F7",
-    "regular": "#7AD3BF",
-    "batch": "#D79A33",
-    "free": "#252C38",
-    "reservedBg": "#1A2A44",
-    "culprit": "#F0478C",
-    "culpritBg": "#3B1A28",
-    "good": "#6FCF9B",
-}
+TOKENS = Path(__file__).resolve().parents[1] / "page" / "canvas" / "tokens.json"
+"""The design's colours, which the stage in the browser reads too."""
 
 
 def mix(colour: str, other: str, share: float) -> str:
@@ -48,7 +18,7 @@ def mix(colour: str, other: str, share: float) -> str:
 @cache
 def palette(is_dark: bool = False) -> dict[str, str]:
     """The colours by name; `urgent_fill` and the like are those of blocks, `_pale` and `_granted` paler."""
-    base = DARK if is_dark else LIGHT
+    base: dict[str, str] = json.loads(TOKENS.read_text("utf-8"))["palette"]["dark" if is_dark else "light"]
     found = dict(base)
     for role in ROLES:
         found[f"{role}_fill"] = mix(base[role], base["bg"], 0 if role == "urgent" else 0.18)

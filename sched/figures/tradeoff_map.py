@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import log10
 from typing import Any
 
-from sched.figures.lines import escaped, palette
-from sched.figures.palette import mix
+from sched.figures.lines import escaped
+from sched.figures.palette import mix, palette
 from sched.figures.tradeoff_axes import Figure, Value
 from sched.figures.tradeoffs import HEIGHT
 

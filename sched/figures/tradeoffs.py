@@ -6,8 +6,8 @@ that a click finds it again.
 
 from typing import Any
 
-from sched.figures.lines import escaped, palette
-from sched.figures.palette import mix
+from sched.figures.lines import escaped
+from sched.figures.palette import mix, palette
 from sched.figures.tradeoff_axes import (
     Curve,
     Figure,

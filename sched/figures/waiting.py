@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from sched.figures.distributions import COLUMNS, LONGEST_NAME, label
-from sched.figures.lines import Chart, Floats, Line, layout, palette, shortened, style, thinned, traced
+from sched.figures.lines import Chart, Floats, Line, layout, shortened, style, thinned, traced
+from sched.figures.palette import palette
 from sched.figures.queue import waiting_of
 from sched.language import ENGLISH, Language
 from sched.log import Log

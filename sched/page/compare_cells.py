@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from statistics import fmean
 from typing import Any
 
 from sched.experiments import Comparison
@@ -13,7 +12,6 @@ from sched.page.language import tr
 MINUS = "\u2212"
 LONGEST = 20
 """Letters of a name above a column."""
-Values = tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +66,6 @@ def signed(text: str) -> str:
     """A text of a number that is not negative, with its plus."""
     is_zero = not any(one in "123456789" for one in text)
     return text if is_zero or text.startswith(MINUS) else f"+{text}"
-
-
-def middle(values: Values) -> float | None:
-    """The mean of those that there are."""
-    known = [one for one in values if one is not None]
-    return fmean(known) if known else None
 
 
 def signed_seconds(value: float) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from statistics import fmean
 
 from sched.experiments import Comparison
+from sched.intervals import mean_of
 from sched.measures import METRICS
 from sched.page.cards import seconds
 from sched.page.compare_cells import (
@@ -11,7 +12,6 @@ from sched.page.compare_cells import (
     Column,
     between,
     few,
-    middle,
     number,
     relative,
     share,
@@ -47,7 +47,7 @@ def _plain(
     """A column with the mean of a figure over the seeds."""
 
     def cell(policy: str) -> Cell:
-        value = middle(found.values(policy, metric, name))
+        value = mean_of(found.values(policy, metric, name))
         return Cell(write(value), order=value, numbers=(value,))
 
     return Column(key, heading, help, (f"{name}.{metric} mean" if name else f"{metric} mean",), cell)

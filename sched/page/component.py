@@ -39,13 +39,6 @@ def is_dark() -> bool:
     return theme == "dark"
 
 
-@cache
-def palette(*, is_dark: bool) -> dict[str, str]:
-    """The colours of the design by name, light or dark."""
-    found: dict[str, str] = json.loads(_text("tokens.json"))["palette"]["dark" if is_dark else "light"]
-    return found
-
-
 def _lean(script: str) -> list[str]:
     """The lines of a script without indents and without lines that only comment."""
     stripped = (line.strip() for line in script.splitlines())

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from sched.page.component import is_dark, palette, style_sheet
+from sched.figures.palette import palette
+from sched.page.component import is_dark, style_sheet
 from sched.page.language import say, tr
 from sched.page.lesson import closed, replay, still, tasks, to_lab
 from sched.page.share import share
@@ -25,7 +26,7 @@ def answers() -> dict[str, str]:
 
 def learn() -> None:
     """The whole view."""
-    colours = palette(is_dark=is_dark())
+    colours = palette(is_dark())
     named = ";".join(
         f"--{name}:{colours[name]}" for name in ("ink", "ink2", "ink3", "surface", "line", "accent", "bg")
     )
