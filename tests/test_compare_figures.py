@@ -11,9 +11,8 @@ from sched.engine import settings_of
 from sched.figures.decomposition import causes_ps, decomposition
 from sched.figures.distributions import FAMILIES, curve, distributions, in_line_labels, log_ticks, sample_ps
 from sched.figures.lines import MOST_POINTS, Line, end_labels, escaped, thinned
-from sched.figures.queue import queue_figure, waiting_of
 from sched.figures.tenants import lines_of, tenants_figure
-from sched.figures.waiting import waiting_figure
+from sched.figures.waiting import waiting_figure, waiting_of
 from sched.fuzz import scenario_of_seed
 from sched.inversion import CAUSES, Inversion, analyse
 from sched.language import language
@@ -200,8 +199,6 @@ def test_the_queue_of_a_hundred_thousand_steps_is_quick_to_draw(run: Run) -> Non
     steps = np.arange(many, dtype=np.int64)
     stretches = Stretches(steps * PS_PER_S, steps, zeros + 1, zeros + 1, *(zeros for _ in range(6)))
     long = replace(log, stretches=stretches)
-    figure = queue_figure({"a": long}, ("a", "b"))
-    assert len(figure["data"][0]["x"]) <= MOST_POINTS
     assert len(waiting_figure({"a": long, "b": log}).figure["data"][0]["x"]) <= 3
 
 

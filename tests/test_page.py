@@ -18,7 +18,7 @@ from sched import simulate
 from sched.external import change, field, link
 from sched.fields import ScenarioError
 from sched.figures.payload import NEVER, pack_run, unit_ps
-from sched.figures.queue import queue_figure
+from sched.figures.waiting import waiting_figure
 from sched.inversion import analyse
 from sched.log import Log
 from sched.metrics import summary
@@ -293,7 +293,7 @@ def test_all_code_travels_as_one_module() -> None:
 
 def test_the_queue_figure_keeps_the_highest_queue_of_the_log() -> None:
     log = simulate(preset("noisy-neighbour"), "fcfs")
-    figure = queue_figure({"First come": log}, ("First come", "Other"))
+    figure = waiting_figure({"First come": log}).figure
     assert max(figure["data"][0]["y"]) == log.stretches.waiting.max()
     assert len(figure["data"][0]["x"]) <= 601
 

@@ -11,7 +11,7 @@ from sched.external import change, field, parse_link
 from sched.fields import ScenarioError
 from sched.figures.engines import ELSEWHERE, drawn
 from sched.figures.payload import pack_run
-from sched.figures.queue import waiting_of
+from sched.figures.waiting import waiting_of
 from sched.inversion import analyse
 from sched.knobs import Knob
 from sched.page import lab

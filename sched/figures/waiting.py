@@ -8,9 +8,8 @@ import numpy as np
 from sched.figures.distributions import COLUMNS, LONGEST_NAME, label
 from sched.figures.lines import Chart, Floats, Line, layout, shortened, style, thinned, traced
 from sched.figures.palette import palette
-from sched.figures.queue import waiting_of
 from sched.language import ENGLISH, Language
-from sched.log import Log
+from sched.log import Ints, Log
 from sched.model import PS_PER_S
 
 
@@ -37,6 +36,22 @@ def waiting_figure(logs: Mapping[str, Log], is_dark: bool = False, say: Language
     }
     heads = (say("policy"), say("most that wait"), say("that wait on average"))
     return Chart(figure, heads, tuple(rows))
+
+
+def waiting_of(log: Log) -> tuple[Ints, Ints]:
+    """When the number of those who wait may change, in picoseconds, and what it is from then on, shape (m,).
+
+    Of several engines it is that of all of them together.
+    """
+    if not log.replicas:
+        return log.stretches.start_ps, log.stretches.waiting
+    parts = [waiting_of(one) for one in log.replicas]
+    start = np.unique(np.concatenate([one for one, _ in parts]))
+    waiting = np.zeros(len(start), dtype=np.int64)
+    for begin, queue in parts:
+        before = np.concatenate(([0], queue))
+        waiting += before[np.searchsorted(begin, start, "right")]
+    return start, waiting
 
 
 def mean_of(start_ps: Any, waiting: Any, end_ps: int) -> float:

@@ -1,6 +1,6 @@
 """The charts below the table of Compare, in tabs: only the open one is built, with a table beside each."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -52,7 +52,7 @@ def charts(now: Shown, what: Chosen, runs: Runs, found: Comparison) -> None:
     draw: dict[str, Callable[[], None]] = {
         "ecdf": lambda: _distributions(now, what, runs),
         "waits": lambda: _waits(now, what, runs),
-        "queue": lambda: _queue(now, what, runs),
+        "queue": lambda: queue_chart(now, lined_up(now, what), runs),
         "table": lambda: full_table(found, what),
     }
     with open_tab("chart", tab_titles(), what.chart, _chosen):
@@ -151,8 +151,9 @@ def _waits(now: Shown, what: Chosen, runs: Runs) -> None:
     )
 
 
-def _queue(now: Shown, what: Chosen, runs: Runs) -> None:
-    logs = {title(now.scenario, key): runs[key].log for key in lined_up(now, what)}
+def queue_chart(now: Shown, keys: Sequence[str], runs: Runs) -> None:
+    """How many wait over time under these policies, in the order of their colours."""
+    logs = {title(now.scenario, key): runs[key].log for key in keys}
     _heading(tr("How many requests wait"), tr("Over the run of seed {seed}.", seed=now.scenario.seed))
     chart = waiting_figure(logs, is_dark(), say())
     shown_chart(chart, "chart_queue", tr("Requests that wait over time, by policy"))

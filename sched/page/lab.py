@@ -10,10 +10,9 @@ from sched.experiments import expected_requests
 from sched.fields import ScenarioError
 from sched.figures.engines import drawn
 from sched.figures.payload import end_ps
-from sched.figures.queue import queue_figure
 from sched.model import PS_PER_S
 from sched.page.cards import cards, choose
-from sched.page.component import is_dark
+from sched.page.compare_charts import queue_chart
 from sched.page.estimates import estimates
 from sched.page.gallery import gallery
 from sched.page.headline import headline, name_tab, name_view
@@ -212,9 +211,7 @@ def _below(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident,
     """What stands below the stage; only the open tab is built."""
     with open_tab("tab", _tab_titles(), now.tab, _tab_chosen):
         if now.tab == "queue":
-            logs = {title(now.scenario, one): runs[one].log for one in runs}
-            strong = title(now.scenario, now.a), title(now.scenario, now.b)
-            st.plotly_chart(queue_figure(logs, strong, is_dark(), say()), key="queue_figure")
+            queue_chart(now, list(dict.fromkeys((now.a, now.b, *runs))), runs)
         elif now.tab == "request":
             request_tab(now, runs, found)
         else:
