@@ -15,7 +15,7 @@ from sched.page.language import tr, tr_count
 from sched.page.results import Result, results
 from sched.page.state import PAGES, Shown, query_of, sentence
 from sched.page.take_away import take_away
-from sched.page.titles import plain, scenario_title, title
+from sched.page.titles import VIEWS, plain, scenario_title, title
 from sched.scenario import SCHEMA
 from sched.verdict import urgent_class
 
@@ -53,7 +53,7 @@ def carries(now: Shown) -> list[str]:
     first, second = title(now.scenario, now.a), title(now.scenario, now.b)
     lines.append(f":material/compare_arrows: {tr('A {first}, B {second}', first=first, second=second)}")
     if now.page != PAGES[0]:
-        lines.append(f":material/view_quilt: {tr('the view {name}', name=tr(TITLES[now.page]))}")
+        lines.append(f":material/view_quilt: {tr('the view {name}', name=tr(VIEWS[now.page]))}")
     if now.t is not None:
         lines.append(f":material/schedule: {tr('the playhead at {at} s', at=f'{now.t:.2f}')}")
     if now.focus:
@@ -64,15 +64,6 @@ def carries(now: Shown) -> list[str]:
     lines += [f":material/check: {tr(text)}" for text in others]
     lines.append(f":material/tag: {tr('format version {n}', n=SCHEMA)}")
     return lines
-
-
-TITLES = {
-    "lab": "Lab",
-    "compare": "Compare",
-    "tradeoffs": "Trade-offs",
-    "learn": "Learn",
-    "about": "About the model",
-}
 
 
 def _how_many(many: int) -> str:

@@ -23,6 +23,7 @@ from sched.page.lab import lab
 from sched.page.language import coming, language_choice
 from sched.page.learn import learn
 from sched.page.state import PAGES, arrive, leave, query_now, shown, write_address
+from sched.page.titles import VIEWS
 from sched.page.tradeoff_view import CHARTS as TRADED
 from sched.page.tradeoffs import tradeoffs
 
@@ -39,14 +40,14 @@ DARK = """
 """
 
 
-VIEWS: dict[str, tuple[str, Callable[[], None]]] = {
-    "lab": ("Lab", lab),
-    "compare": ("Compare", compare),
-    "tradeoffs": ("Trade-offs", tradeoffs),
-    "learn": ("Learn", learn),
-    "about": ("About the model", about),
+DRAWN_BY: dict[str, Callable[[], None]] = {
+    "lab": lab,
+    "compare": compare,
+    "tradeoffs": tradeoffs,
+    "learn": learn,
+    "about": about,
 }
-"""The title of each view in the bar, and what draws it."""
+"""What draws each view."""
 OWN_CHARTS = {"compare": COMPARED, "tradeoffs": TRADED}
 
 
@@ -59,9 +60,12 @@ def page() -> None:
     st.html(f"<style>\n{style_sheet('page')}{DARK if dark else ''}</style>")
     views: dict[str, Any] = {}
     say_title = coming()
-    for key, (title, draw) in VIEWS.items():
+    for key, draw in DRAWN_BY.items():
         views[key] = st.Page(
-            partial(_view, key, draw, views), title=say_title(title), url_path=key, default=key == PAGES[0]
+            partial(_view, key, draw, views),
+            title=say_title(VIEWS[key]),
+            url_path=key,
+            default=key == PAGES[0],
         )
     st.navigation(list(views.values()), position="top").run()
 
@@ -79,7 +83,7 @@ def _view(key: str, draw: Callable[[], None], views: Mapping[str, Any]) -> None:
     declare_language()
     language_choice()
     if key != PAGES[0]:
-        name_view(VIEWS[key][0])
+        name_view(VIEWS[key])
     draw()
     if completed := st.session_state.get("completed"):
         complete_address(*completed)

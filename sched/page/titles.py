@@ -10,6 +10,15 @@ from sched.verdict import uncapital
 SHORTEST_CLAUSE = 12
 """A first clause of fewer characters says too little where words are not set apart."""
 
+VIEWS = {
+    "lab": "Lab",
+    "compare": "Compare",
+    "tradeoffs": "Trade-offs",
+    "learn": "Learn",
+    "about": "About the model",
+}
+"""What each view is called, in the order of the bar."""
+
 
 def title(scenario: Scenario, key: str) -> str:
     """The policy's title, with the size of its buffer where it has one."""
