@@ -22,6 +22,7 @@ QUIET = """(idle) => {
 }"""
 WAIT_MS = 60_000
 STAGE_READY = "window.__ready > 0"
+NAMED = "document.title.endsWith(' · Sched Lab')"  # until a view is drawn, the title is the page's name alone
 
 
 @contextmanager
@@ -68,6 +69,7 @@ class Visit:
         self.page.goto(f"{address}/?{query}" if query else address)
         if ready:
             self.until(ready)
+        self.until(NAMED)
         if is_idle:
             self.idle()
 
@@ -81,6 +83,10 @@ class Visit:
 
     def js(self, expression: str) -> Any:
         return self.page.evaluate(expression)
+
+    def says(self, where: str, text: str) -> None:
+        """Wait for `text` in what the selector `where` finds: a part is there before its words are."""
+        self.page.locator(where, has_text=text).first.wait_for(timeout=WAIT_MS)
 
     def key(self, name: str) -> None:
         """A key, with the stage in focus."""

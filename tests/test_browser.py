@@ -178,7 +178,7 @@ def test_the_name_of_an_incident_opens_its_story_below_the_stage(visit: Any) -> 
     row.locator("button.name").click()
     panel = first.page.locator(".st-key-opened")
     panel.get_by_text("p10 to p90").first.wait_for(timeout=WAIT_MS)
-    assert name in first.page.locator(".story-root").inner_text()
+    first.says(".story-root", name)
     first.idle()  # what is drawn anew would close again what was opened
     panel.get_by_text("As it went on").first.click()
     panel.locator("table").first.wait_for(timeout=WAIT_MS)

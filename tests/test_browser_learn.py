@@ -60,7 +60,7 @@ def test_every_lesson_opens_by_its_link(visit: Any, lang: str) -> None:
     for one in LESSONS:
         first = visit(lesson(one.key, lang), ASKED)
         text = told(one.key, lang)
-        assert first.page.locator(".st-key-lesson h1").inner_text() == text.title
+        first.says(".st-key-lesson h1", text.title)
         assert first.page.locator("[data-testid=stRadioOption]").count() == len(text.options)
         if one.key != "lock":
             first.until(STILL)

@@ -157,7 +157,7 @@ def test_a_lesson_is_shared_by_its_link_alone_and_a_link_for_one_machine_says_so
     whole = re.compile(r"127\.0\.0\.1:\d+/\?v=1&.*lesson=lock")  # by the page's root, not by the view's path
     first.page.locator(".st-key-link code", has_text=whole).wait_for(timeout=WAIT_MS)
     first.idle()
-    assert "127.0.0.1" in first.page.get_by_test_id("stAlert").inner_text()
+    first.says("[data-testid=stAlert]", "127.0.0.1")
     assert first.page.locator(".st-key-sharing img, .st-key-sharing [data-testid=stImage] svg").count() == 1
     assert first.page.locator(".st-key-take_TOML").count() == 0
 
@@ -238,7 +238,7 @@ def test_names_in_any_script_survive_the_link_and_reach_the_tab(visit: Any, name
 def test_a_link_encoded_as_a_whole_is_opened_and_that_is_said(visit: Any) -> None:
     first = visit(quote("v=1&rescue.kv=0.2", safe=""), reduced_motion="reduce")
     assert first.js("__stage.head.titles[1]") == "Rescue buffer 20\u202f%"
-    assert "encoded twice" in first.page.get_by_test_id("stAlert").first.inner_text()
+    first.says("[data-testid=stAlert]", "encoded twice")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -259,5 +259,19 @@ def test_the_page_prints_on_paper_without_sidebar_and_with_nothing_cut(visit: An
 @pytest.mark.parametrize("view", ["compare", "tradeoffs", "learn", "about"])
 def test_the_tab_names_the_view_and_the_scenario(visit: Any, view: str) -> None:
     first = visit(f"v=1&scenario=textbook@1&view={view}&lang=zh", "", reduced_motion="reduce")
-    first.until("document.title.includes(' · ')")  # until the view is drawn it has the name of the page alone
     assert first.page.title().count(" · ") == 2 and first.page.title().endswith(" · Sched Lab")
+
+
+def test_the_tab_keeps_its_name_while_the_page_is_drawn_anew(visit: Any) -> None:
+    first = visit("v=1&a=backfill", reduced_motion="reduce")
+    first.js(
+        """window.__titles = [], new MutationObserver(() => __titles.push(document.title))
+        .observe(document.head, { childList: true, subtree: true, characterData: true })"""
+    )
+    first.fresh_data_after(lambda: first.page.get_by_label("Show First come as A").click())
+    assert first.js("__titles.every(name => name.endsWith(' · Sched Lab'))"), first.js("__titles")
+    first.page.get_by_role("link", name="About the model").click()
+    first.until("document.title.startsWith('About the model · ')")
+    assert first.js("__titles.length") > 0, "the observer sees every name"
+    first.idle()
+    assert first.js("__titles.every(name => name.endsWith(' · Sched Lab'))"), first.js("__titles")

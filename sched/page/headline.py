@@ -52,4 +52,10 @@ def name_view(view: str) -> None:
 
 def name_tab(text: str) -> None:
     """Let the browser's tab say this, and whose page it is."""
-    st.set_page_config(page_title=f"{text} · {NAME}")
+    st.session_state["tab_name"] = f"{text} · {NAME}"
+    st.set_page_config(page_title=tab_name())
+
+
+def tab_name() -> str:
+    """What the tab says now: it goes on saying that while a page is drawn anew."""
+    return str(st.session_state.get("tab_name", NAME))

@@ -18,7 +18,7 @@ from sched.page.component import (
     send_code,
     style_sheet,
 )
-from sched.page.headline import name_view
+from sched.page.headline import name_view, tab_name
 from sched.page.lab import lab
 from sched.page.language import coming, language_choice
 from sched.page.learn import learn
@@ -53,7 +53,7 @@ OWN_CHARTS = {"compare": COMPARED, "tradeoffs": TRADED}
 
 def page() -> None:
     """The whole page: read the address, write it, draw the view."""
-    st.set_page_config("Sched Lab", page_icon="🚦", layout="wide", initial_sidebar_state="auto")
+    st.set_page_config(tab_name(), page_icon="🚦", layout="wide", initial_sidebar_state="auto")
     dark = is_dark()
     ink, dim, mark = ("#EDF0F6", "#5A6478", "#5C97F7") if dark else ("#2B3A67", "#AEB6C8", "#1A56B8")
     st.logo(LOGO.format(ink=ink, dim=dim, mark=mark), size="medium")
@@ -82,8 +82,9 @@ def _view(key: str, draw: Callable[[], None], views: Mapping[str, Any]) -> None:
     write_address()
     declare_language()
     language_choice()
-    if key != PAGES[0]:
+    if key != PAGES[0] or st.session_state.get("tab_of") != key:  # drawn anew, the Lab keeps its verdict
         name_view(VIEWS[key])
+    st.session_state["tab_of"] = key
     draw()
     if completed := st.session_state.get("completed"):
         complete_address(*completed)
