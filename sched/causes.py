@@ -16,7 +16,7 @@ Source: Sha, Rajkumar and Lehoczky, Priority inheritance protocols, IEEE Transac
 1990, carried over to pools of like units.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,8 +74,15 @@ class _Queue:
     least: Supply
 
 
-def cause_runs(log: Log, time: Timeline, levels: Levels, there: Supply, found: Waits) -> CauseRuns:
-    """The cause of every whole slot of every wait."""
+def cause_runs(
+    log: Log,
+    time: Timeline,
+    levels: Levels,
+    there: Supply,
+    found: Waits,
+    watch: Callable[[], object] | None = None,
+) -> CauseRuns:
+    """The cause of every whole slot of every wait. `watch` is called before every part of a long run."""
     first = np.searchsorted(time.begin_ps, found.from_ps)
     end = np.searchsorted(time.begin_ps, found.to_ps)
     wait = queue_order(log, found)
@@ -99,7 +106,11 @@ def cause_runs(log: Log, time: Timeline, levels: Levels, there: Supply, found: W
         least=there.over(edges, is_most=False),
     )
     length = np.cumsum(np.bincount(left, minlength=len(edges)) - np.bincount(right, minlength=len(edges)))
-    parts = [part for a, b in spans(length[:-1], PAIRS_AT_ONCE) for part in _window(queue, a, b)]
+    parts = list[CauseRuns]()
+    for a, b in spans(length[:-1], PAIRS_AT_ONCE):
+        if watch is not None:
+            watch()
+        parts += _window(queue, a, b)
     wait, first, end = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("wait", "first", "end")
     )

@@ -1,5 +1,6 @@
 """Everything about one run that causes and blame are worked out from, put together once."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -60,9 +61,10 @@ class Evidence:
         return self.levels.of_request[self.waits.request[wait]]
 
 
-def evidence(log: Log) -> Evidence:
-    """Work out who held what and why each request waited."""
+def evidence(log: Log, watch: Callable[[], object] | None = None) -> Evidence:
+    """Work out who held what and why each request waited. `watch` is called now and then."""
     time, held, found = timeline(log), pieces(log), waits(log)
     by_level = levels(log, held)
     there = supply(log, time, by_level)
-    return Evidence(log, time, held, by_level, there, found, cause_runs(log, time, by_level, there, found))
+    runs = cause_runs(log, time, by_level, there, found, watch)
+    return Evidence(log, time, held, by_level, there, found, runs)

@@ -4,6 +4,7 @@ All times are whole picoseconds. The causes of a request's waits add up to its w
 the inversion, exactly. With one level of urgency there is no inversion.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -165,13 +166,16 @@ def _culprits(found: Blame, *, of_urgent: bool = False) -> Culprits:
     return Culprits(*(found.by_kind(kind, of_urgent=of_urgent) for kind in (DIRECT, GROWTH, BYPASS)))
 
 
-def analyse(log: Log) -> Inversion:
-    """Why each request of a run waited. Work that only some views need is left until they ask."""
+def analyse(log: Log, watch: Callable[[], object] | None = None) -> Inversion:
+    """Why each request of a run waited. Work that only some views need is left until they ask.
+
+    `watch` is called now and then: what it raises ends the work.
+    """
     if log.replicas:
         from sched.several import joined  # it puts together what is found here
 
-        return joined(log)
-    seen = evidence(log)
+        return joined(log, watch)
+    seen = evidence(log, watch)
     spans = _spans(seen)
     columns = {name: np.zeros(len(log.requests.ids), dtype=np.int64) for name in CAUSES}
     exact = seen.runs.code < LEGITIMATE

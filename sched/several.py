@@ -1,5 +1,6 @@
 """Several engines as one: what each of them says of its own requests, put together by request."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -103,9 +104,9 @@ class JoinedInversion(Inversion):
         return Culprits(*kinds)
 
 
-def joined(log: Log) -> JoinedInversion:
-    """Why each request of a run on several engines waited."""
-    parts, count = tuple(analyse(one) for one in log.replicas), len(log.requests)
+def joined(log: Log, watch: Callable[[], object] | None = None) -> JoinedInversion:
+    """Why each request of a run on several engines waited. `watch` is called now and then."""
+    parts, count = tuple(analyse(one, watch) for one in log.replicas), len(log.requests)
     columns: dict[str, Any] = {}
     for name in (*(f"{cause}_ps" for cause in CAUSES), "bypasses"):
         column = np.zeros(count, dtype=np.int64)

@@ -6,6 +6,7 @@ import pytest
 from sched import simulate
 from sched.engine import TURNS
 from sched.external import change
+from sched.inversion import analyse
 from sched.scenario import preset
 
 
@@ -38,3 +39,23 @@ def test_what_the_watcher_raises_ends_the_run_soon() -> None:
     with pytest.raises(Enough):
         simulate(scenario, "fcfs", watch=stop)
     assert len(seen) == 3
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "isolated"])
+def test_the_analysis_is_watched_too(policy: str) -> None:
+    log = simulate(change(preset("noisy-neighbour"), {"duration_s": "900"}), policy)
+    looks: list[int] = []
+    seen, alone = analyse(log, lambda: looks.append(1)), analyse(log)
+    assert len(looks) > 1
+    for name in ("wait_ps", "inversion_ps", "bypasses"):
+        assert np.array_equal(getattr(seen, name), getattr(alone, name))
+    seen_twice: list[int] = []
+
+    def stop() -> None:
+        seen_twice.append(1)
+        if len(seen_twice) == 2:
+            raise Enough
+
+    with pytest.raises(Enough):
+        analyse(log, stop)
+    assert len(seen_twice) == 2

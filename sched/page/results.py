@@ -81,7 +81,7 @@ def pause() -> None:
 def _result(form: str, key: str, _scenario: Scenario) -> Result:
     log = simulate(_scenario, key, requested(_scenario), watch=pause)
     pause()
-    inversion = analyse(log)
+    inversion = analyse(log, pause)
     pause()
     return Result(
         log, inversion, summary(log, _scenario, inversion, with_blame=False), pack_run(log, inversion)
