@@ -102,7 +102,10 @@ class Outcome:
 
 
 def outcomes(found: Sweep, policy: str, wanted: Goal, places: Sequence[Place] | None = None) -> list[Outcome]:
-    """One entry a point, of these points or all; throughput kept is that of the first, seed by seed."""
+    """One entry a point, of these points or all.
+
+    Throughput kept is the mean over the seeds as a part of the first point's, as comparisons tell a price.
+    """
     chosen = list(found.points) if places is None else list(places)
     base = found.points[chosen[0]].values(policy, THROUGHPUT)
     return [_outcome(place, found.points[place], policy, wanted, base) for place in chosen]
@@ -113,7 +116,7 @@ def _outcome(
 ) -> Outcome:
     values = [one for one in point.values(policy, wanted.metric, wanted.class_name) if one is not None]
     through = point.values(policy, THROUGHPUT)
-    shares = [mine / first for mine, first in zip(through, base, strict=True) if mine and first]
+    paired = [(mine, first) for mine, first in zip(through, base, strict=True) if mine and first]
     return Outcome(
         place,
         mean=mean_of(values),
@@ -121,7 +124,7 @@ def _outcome(
         most=max(values, default=None),
         met=sum(map(wanted.is_met, values)),
         many=len(point.seeds),
-        kept=mean_of(shares),
+        kept=fsum(one for one, _ in paired) / fsum(one for _, one in paired) if paired else None,
         throughput=mean_of(through),
         left=mean_of(point.values(policy, NOT_SERVED)) or 0.0,
         evictions=mean_of(point.values(policy, "preemptions")) or 0.0,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sched.advice import Goal, Load, Outcome, advice, goal, knee, loads, outcomes
+from sched.advice import THROUGHPUT, Goal, Load, Outcome, advice, goal, knee, loads, outcomes
 from sched.external import change
 from sched.fields import ScenarioError
 from sched.grids import sweep
@@ -86,6 +86,9 @@ def test_outcomes_are_those_of_the_runs() -> None:
     found = sweep(scenario, (axis("rescue.kv=0:0.4:0.2"),), ["rescue"], 2)
     listed = outcomes(found, "rescue", WANTED)
     assert [one.place for one in listed] == [(0,), (1,), (2,)] and listed[0].kept == 1
+    through = [point.estimate("rescue", THROUGHPUT).mean or 0.0 for point in found.points.values()]
+    # As a comparison tells it: the difference of the means as a share of the first mean.
+    assert [one.kept for one in listed] == pytest.approx([mine / through[0] for mine in through], rel=1e-12)
     values = found.points[1,].values("rescue", "ttft_s.p99", "chat")
     assert listed[1].many == 2 and {listed[1].least, listed[1].most} == set(values)
     assert listed[1].met == sum(one is not None and one <= 1 for one in values)
