@@ -86,7 +86,7 @@ def test_both_languages_have_the_same_equations() -> None:
     for one, other in zip(signs("en"), signs("zh"), strict=True):
         assert one.count("\\frac") == other.count("\\frac") and one.count("=") == other.count("=")
     assert all(text("model", lang).count(MARK) == 1 for lang in NAMES)
-    headings = [len(re.findall("^### ", text("limits", lang), re.MULTILINE)) for lang in NAMES]
+    headings = [len(re.findall("^## ", text("limits", lang), re.MULTILINE)) for lang in NAMES]
     points = [len(re.findall("^- ", text("limits", lang), re.MULTILINE)) for lang in NAMES]
     assert len(set(headings)) == len(set(points)) == 1
 

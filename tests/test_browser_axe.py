@@ -1,5 +1,6 @@
 """Everyone can use the page: the rules of WCAG 2.2 AA, the keyboard alone, large type, forced colours."""
 
+import itertools
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from sched.scenario import preset
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
+OUTLINE = {rule: {"enabled": True} for rule in ("heading-order", "empty-heading")}
+"""Best practice beside what the guidelines demand: who hears the page walks from heading to heading."""
 EXCUSED = {
     (
         "scrollable-region-focusable",
@@ -36,7 +39,7 @@ def violations(page: Any) -> list[str]:
     axe = pytest.importorskip("axe_playwright_python.base", reason="axe-playwright-python is not installed")
     if not page.evaluate("'axe' in window"):
         page.evaluate(axe.AXE_SCRIPT)
-    options = {"runOnly": {"type": "tag", "values": TAGS}, "resultTypes": ["violations"]}
+    options = {"runOnly": {"type": "tag", "values": TAGS}, "rules": OUTLINE, "resultTypes": ["violations"]}
     found = page.evaluate("options => axe.run(document, options)", options)["violations"]
     lines = []
     for rule in found:
@@ -65,6 +68,23 @@ def test_a_view_keeps_the_rules_in_light_and_in_dark(visit: Any, view: str, look
     first.page.wait_for_timeout(600)
     first.idle()
     assert not violations(first.page)
+
+
+LEVELS = """() => {
+    const found = [], walk = (root) => root.querySelectorAll("*").forEach((one) => {
+        if (/^H[1-6]$/.test(one.tagName) && one.checkVisibility()) found.push(Number(one.tagName[1]));
+        if (one.shadowRoot) walk(one.shadowRoot);
+    });
+    walk(document.querySelector("[data-testid=stMain]"));
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_is_an_outline_under_one_heading(visit: Any, view: str) -> None:
+    levels = seen(visit, *VIEWS[view]).page.evaluate(LEVELS)
+    assert levels[0] == 1 and levels.count(1) == 1 and len(levels) > 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels)), levels
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -48,7 +48,7 @@ def about() -> None:
     """The whole view. Only the open part is built."""
     known, now = parts(), shown()
     with st.container(key="about"):
-        st.markdown(f"## {tr('About the model')}")
+        st.markdown(f"# {tr('About the model')}")
         if now.part is not None and now.part not in known:
             said = tr("part = {part}: must be one of {known}.", part=now.part, known=", ".join(known))
             st.info(plain(said), icon=":material/info:")
@@ -103,7 +103,7 @@ def _version() -> None:
             ]
         )
     )
-    st.markdown(f"### {tr('How to cite')}")
+    st.markdown(f"## {tr('How to cite')}")
     st.markdown(
         tr(
             "A link holds everything that changes a result: the scenario with its revision, every change, "

@@ -138,7 +138,7 @@ def anchors() -> None:
             ),
         },
     )
-    st.markdown(f"#### {tr('Each anchor in words')}")
+    st.markdown(f"## {tr('Each anchor in words')}")
     for row in rows:
         with st.expander(f"{row['number']}. {plain(tr(row['title']))}: {verdict(row)}"):
             st.markdown(lines(row))

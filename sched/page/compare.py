@@ -26,7 +26,7 @@ from sched.page.seeds import Seeds
 from sched.page.share import share
 from sched.page.sidebar import sidebar
 from sched.page.state import Shown, sentence, show, shown
-from sched.page.titles import plain, scenario_title, title
+from sched.page.titles import heading, plain, title
 from sched.page.trust import trust_note
 from sched.verdict import urgent_class
 from sched.workers import WorkersDied
@@ -86,7 +86,7 @@ def _heading(now: Shown, what: Chosen, found: Comparison, rows: Table) -> None:
         "{n} policies on the identical request list",
     )
     with st.container(horizontal=True, vertical_alignment="center", key="heading"):
-        st.markdown(f"**{plain(scenario_title(now.scenario))}** :gray[{many}]", width="stretch")
+        st.markdown(heading(now.scenario, many), width="stretch")
         st.download_button(
             tr("CSV"),
             partial(

@@ -105,7 +105,7 @@ def listed(found: list[Term]) -> str:
     lines: list[str] = []
     for place, one in enumerate(found):
         if not place or one.part != found[place - 1].part:
-            lines += ["", f"#### {one.part}", ""]
+            lines += ["", f"## {one.part}", ""]
         told = {"word": one.word, "meaning": one.meaning, "others": ", ".join(one.also)}
         if one.also:
             lines.append(tr("- **{word}**: {meaning} :gray[Also: {others}]", **told))
@@ -129,5 +129,5 @@ def glossary_part() -> None:
         st.markdown(listed(found))
     else:
         st.markdown(tr("The glossary has no such word."))
-    st.markdown(f"### {tr('Reading the stage')}")
+    st.markdown(f"## {tr('Reading the stage')}")
     st.markdown(text("reading", say().code))

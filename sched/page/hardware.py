@@ -94,9 +94,9 @@ def table() -> dict[str, list[Any]]:
 def hardware_part() -> None:
     """The whole part."""
     scenario = shown().scenario
-    st.markdown(f"### {tr('Chosen now: {name}', name=plain(scenario.engine.hardware))}")
+    st.markdown(f"## {tr('Chosen now: {name}', name=plain(scenario.engine.hardware))}")
     st.markdown("\n".join(f"- {unbroken(plain(text))}" for text in chosen(scenario)))
-    st.markdown(f"### {tr('All presets')}")
+    st.markdown(f"## {tr('All presets')}")
     st.markdown(
         tr(
             "Errors in per cent of the measured time: on points left out of the fit, and against a live "

@@ -106,7 +106,7 @@ def _question(lesson: Lesson, text: Told, facts: Facts) -> None:
         marks[committed] = tr("Your prediction.")
     elif committed:
         marks[committed] = tr("Your prediction, and this is what happens.")
-    st.subheader(text.question, anchor=False)
+    st.header(text.question, anchor=False)
     chosen = st.radio(
         text.question,
         keys,
@@ -171,10 +171,10 @@ def _after(lesson: Lesson, text: Told) -> None:
     """What to take from it, and what to try in the Lab."""
     taken, tried = st.columns([5.8, 4], gap="large")
     with taken:
-        st.markdown(f"#### {tr('What to take from it')}")
+        st.markdown(f"## {tr('What to take from it')}")
         st.markdown(text.take)
     with tried, st.container(key="tries"):
-        st.markdown(f"#### {tr('Try it')}")
+        st.markdown(f"## {tr('Try it')}")
         for one in lesson.tries:
             st.button(
                 text.tries[one.key],

@@ -96,7 +96,7 @@ def published() -> None:
             **{tr(name): st.column_config.TextColumn(width=width) for name, width in widths.items()},
         },
     )
-    st.markdown(f"#### {tr('Each result in words')}")
+    st.markdown(f"## {tr('Each result in words')}")
     for row in rows:
         failed = row["verdict"] == "not reproduced"
         who = row["source"].partition(",")[0]

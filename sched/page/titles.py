@@ -90,11 +90,15 @@ def scenario_story(scenario: Scenario) -> str:
     return tr(story) if story in {one.story for one in presets()} else story
 
 
+def heading(scenario: Scenario, about: str) -> str:
+    """The view's heading: the scenario's title in bold and, beside it in grey, what is said of it."""
+    return f"# **{plain(scenario_title(scenario))}** :gray[{about}]"
+
+
 def scenario_line(scenario: Scenario) -> str:
-    """The title in bold and, beside it in grey, the first sentence of the story."""
+    """The title and the first sentence of the story as the view's heading."""
     story = re.split(r"\. |。", plain(scenario_story(scenario)))[0].rstrip(".")
-    about = f" :gray[{tr('{said}.', said=story)}]" if story else ""
-    return f"**{plain(scenario_title(scenario))}**{about}"
+    return heading(scenario, tr("{said}.", said=story) if story else "\u200b")
 
 
 def plain(text: str) -> str:

@@ -81,7 +81,7 @@ def _chart(view: View) -> None:
         return
     shown_chart = drawn(view, found)
     with st.container(key="tradeoff_verdict"):
-        st.markdown(shown_chart.verdict)
+        st.markdown(f"## {shown_chart.verdict}")
     st.caption(joined((_basis(view, found), shown_chart.reason), say()))
     point = found.points[shown_chart.recommended or shown_chart.places[0]]
     told = {title(point.scenario, view.policy): point.runs[view.policy]}

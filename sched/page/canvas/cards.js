@@ -3,13 +3,13 @@
 const SIDES = ["A", "B"];
 
 function verdictNode(parts) {
-  return el("p", { class: "verdict" }, ...parts.map(([text, kind]) => (kind ? el("b", { class: kind }, text) : text)));
+  return el("h2", { class: "verdict" }, ...parts.map(([text, kind]) => (kind ? el("b", { class: kind }, text) : text)));
 }
 
 let isTrustOpen = false; // It stays open when the cards are drawn anew.
 
 function trustNode(line, basis, tell) {
-  const list = ([title, ...texts]) => (texts.length ? [el("h4", {}, title), el("ul", {}, ...texts.map((text) => el("li", {}, text)))] : []);
+  const list = ([title, ...texts]) => (texts.length ? [el("h3", {}, title), el("ul", {}, ...texts.map((text) => el("li", {}, text)))] : []);
   const about = el("button", { type: "button" }, basis.about);
   about.onclick = tell;
   const node = el("details", { class: "trust" }, el("summary", {}, icon("met", 15), el("span", {}, line), el("u", {}, basis.why)),

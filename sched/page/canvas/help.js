@@ -12,7 +12,7 @@ class Help {
     this.keys = el("div", { class: "keys" });
     this.marks = el("dl", { class: "legend" });
     this.more = el("dl", { class: "legend shortcuts" });
-    this.titles = [el("h4"), el("h4")];
+    this.titles = [el("h3"), el("h3")];
     this.note = el("p");
     this.root = el("section", { class: "help", hidden: true }, el("div", {}, this.titles[0], this.marks), el("div", {}, this.titles[1], this.note, this.more));
     this.write();
