@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from sched.text.lessons import BY_KEY, LESSONS, PLAYED_S, facts_of, told
+from tests.browsing import WAIT_MS
 from tests.test_browser_axe import violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -68,6 +69,24 @@ def test_every_lesson_opens_by_its_link(visit: Any, lang: str) -> None:
             assert "{" not in label and ("free" if lang == "en" else "空闲") in label
         assert not first.js("!!window.__stage"), "the answer is not even loaded"
         first.context.close()
+
+
+def test_what_was_answered_is_there_after_a_reload_until_one_begins_again(visit: Any) -> None:
+    first = visit(lesson("rescue"), STILL, reduced_motion="reduce")
+    again = first.page.url.replace("/learn?", "/?")
+    first.page.locator("[data-testid=stRadioOption]").first.click()
+    first.page.locator(".st-key-commit-rescue button:not([disabled])").click()
+    rests(first, facts_of("rescue").at_s + PLAYED_S)
+    first.page.goto(again)
+    rests(first, facts_of("rescue").at_s + PLAYED_S)
+    first.says(".st-key-lessons", "1 done")
+    first.page.locator(".st-key-forget button").click()
+    first.says(".st-key-lessons", "0 done")
+    first.until("localStorage.getItem('sched.lessons') === '{}'")
+    first.page.goto(again)
+    first.until(STILL)
+    first.page.locator(".st-key-commit-rescue button[disabled]").wait_for(timeout=WAIT_MS)
+    first.says(".st-key-lessons", "0 done")
 
 
 def test_without_motion_the_replay_stands_at_its_end(visit: Any) -> None:

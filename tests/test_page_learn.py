@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.errors import AppTestError
 
 from sched.language import language
+from sched.page.progress import understood
 from sched.page.results import incidents
 from sched.scenario import Scenario
 from sched.text.lesson_runs import lesson_scenario
@@ -181,3 +182,15 @@ def test_the_tasks_are_drawn_to_the_question_and_after_it_with_and_without_inher
     at = question["charts"][0]["at"]
     assert all(stop <= at for row in question["charts"][0]["rows"] for _, stop, _ in row["pieces"])
     assert max(stop for row in answer["charts"][0]["rows"] for _, stop, _ in row["pieces"]) > at
+
+
+@pytest.mark.parametrize(
+    "kept", [None, [], "no", {"lock": 3}, {"lock": ["a"]}, {"no lesson": "a"}, {"lock": "no option"}]
+)
+def test_a_browser_that_kept_something_else_is_not_believed(kept: Any) -> None:
+    assert understood(kept) == {}
+
+
+def test_what_a_browser_kept_is_taken_as_far_as_it_is_known() -> None:
+    known = {one.key: one.options[0] for one in LESSONS}
+    assert understood(known | {"no lesson": "a"}) == known

@@ -93,10 +93,10 @@ def _hidden(name: str) -> Callable[..., Any]:
     return st.components.v2.component(f"sched_{name}", html="<i hidden>\n</i>", js=_text(f"{name}.js"))
 
 
-def hidden(name: str, data: Any) -> None:
-    """Hand data to a small script that shows nothing, each time they change."""
+def hidden(name: str, data: Any, **told: Callable[[], None]) -> None:
+    """Hand data to a small script that shows nothing, each time they change; `told` hears what it says."""
     with st.container(key=f"hidden_{name}"):
-        _hidden(name)(data=data, key=f"sched_{name}")
+        _hidden(name)(data=data, key=f"sched_{name}", **told)
 
 
 def complete_address(number: int, query: str) -> None:

@@ -8,6 +8,7 @@ from sched.figures.palette import palette
 from sched.page.component import is_dark, style_sheet
 from sched.page.language import say, tr
 from sched.page.lesson import closed, replay, still, tasks, to_lab
+from sched.page.progress import answers, forget, keep
 from sched.page.share import share
 from sched.page.state import show, shown
 from sched.page.titles import plain
@@ -16,12 +17,6 @@ from sched.text.lessons import BY_KEY, LESSONS, Lesson, Told, facts_of, told
 
 WITH_TASKS = "lock"
 """The lesson that shows an operating system's schedule beside the engine."""
-
-
-def answers() -> dict[str, str]:
-    """What was committed to in this session: the option's key by lesson."""
-    found: dict[str, str] = st.session_state.setdefault("answers", {})
-    return found
 
 
 def learn() -> None:
@@ -33,6 +28,7 @@ def learn() -> None:
     st.html(f"<style>\n.st-key-lesson{{{named}}}\n{style_sheet('learn')}</style>")
     wanted = shown().lesson
     lesson = BY_KEY.get(wanted or "", LESSONS[0])
+    keep()
     _sidebar(lesson)
     with st.container(key="lesson"):
         if wanted is not None and wanted not in BY_KEY:
@@ -62,6 +58,8 @@ def _sidebar(now: Lesson) -> None:
                 args=(one.key,),
             )
         st.caption(tr("About three minutes each. The link opens the lesson that is shown."))
+        if done:
+            st.button(tr("Begin all lessons again"), key="forget", type="tertiary", on_click=forget)
 
 
 def _name(lesson: Lesson) -> str:
