@@ -16,8 +16,20 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
+ANSWERED = """(() => {
+    const Socket = window.WebSocket;
+    window.WebSocket = class extends Socket {
+        constructor(...given) {
+            super(...given);
+            this.addEventListener("message", () => { window.__asked = false; });
+        }
+        send(data) { window.__asked = true; super.send(data); }
+    };
+})()"""
+"""Notes whether the server owes an answer: only when that comes does the page say that a script runs."""
 QUIET = """(idle) => {
-    window.__quiet_frames = document.querySelector(idle) ? (window.__quiet_frames || 0) + 1 : 0;
+    const rests = !window.__asked && document.querySelector(idle);
+    window.__quiet_frames = rests ? (window.__quiet_frames || 0) + 1 : 0;
     return window.__quiet_frames > 4;
 }"""
 WAIT_MS = 60_000
@@ -60,6 +72,7 @@ class Visit:
     ) -> None:
         size, is_idle = context.pop("size", (1440, 1000)), context.pop("idle", True)
         self.context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **context)
+        self.context.add_init_script(ANSWERED)
         self.page: Page = self.context.new_page()
         self.errors: list[str] = []
         self.sent = 0
@@ -77,7 +90,9 @@ class Visit:
         self.sent += 1
 
     def idle(self) -> None:
-        """Until no script runs in several frames on end: what was just sent is still being put in place."""
+        """Until the server has answered and no script runs in several frames on end: what was just sent is
+        still being put in place.
+        """
         self.page.evaluate("window.__quiet_frames = 0")
         self.page.wait_for_function(QUIET, arg=IDLE, timeout=WAIT_MS, polling="raf")
 
