@@ -15,7 +15,7 @@ from sched.needs import closed, gate_need
 from sched.pools import over_pool, within_pool
 from sched.queues import Bucket, ScanQueue
 
-_NO_EVICTION_HELPS = (RefusalCode.TOKENS, RefusalCode.HELD)
+_NO_PREEMPTION_HELPS = (RefusalCode.TOKENS, RefusalCode.HELD)
 
 
 def waiting_pass(batch: Batch) -> None:
@@ -115,7 +115,7 @@ def _enter(batch: Batch, job: Job) -> bool:
     hits = batch.hits_of(job) if batch.pool else []
     piece = _fits(batch, job, hits)
     if not piece:
-        if not batch.policy.displaces_for_waiters or batch.refusal in _NO_EVICTION_HELPS:
+        if not batch.policy.displaces_for_waiters or batch.refusal in _NO_PREEMPTION_HELPS:
             return False
         if not displace_for(batch, job, hits):
             return False

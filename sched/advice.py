@@ -92,7 +92,7 @@ class Outcome:
     kept: float | None
     throughput: float | None
     left: float
-    evictions: float
+    preemptions: float
     worst_wait: float | None
 
     @property
@@ -127,7 +127,7 @@ def _outcome(
         kept=fsum(one for one, _ in paired) / fsum(one for _, one in paired) if paired else None,
         throughput=mean_of(through),
         left=mean_of(point.values(policy, NOT_SERVED)) or 0.0,
-        evictions=mean_of(point.values(policy, "preemptions")) or 0.0,
+        preemptions=mean_of(point.values(policy, "preemptions")) or 0.0,
         worst_wait=mean_of(point.values(policy, "wait_s.max", point.lowest_class or "")),
     )
 

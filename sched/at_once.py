@@ -1,4 +1,4 @@
-"""How soon eviction or a reserve lets a waiting request in, whatever lower ones hold, and why."""
+"""How soon preemption or a reserve lets a waiting request in, whatever lower ones hold, and why."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from sched.waits import as_seen
 
 
 def at_once(found: Drain, rules: Policy) -> int | None:
-    """Iterations until eviction or a reserve lets it in, whatever lower ones hold; None: never in the run."""
+    """Iterations until preemption or a reserve lets it in, whatever lower ones hold; None: never."""
     if found.wait < 0:
         return 0
     seen, aside = found.seen, rules.set_aside
@@ -31,13 +31,13 @@ def at_once(found: Drain, rules: Policy) -> int | None:
         return earliest(inside & tokens & found.admits & found.is_first)
     if not rules.displaces_for_waiters or rules.only_loans:
         return None
-    # Whoever may be evicted counts as gone.
-    firm = found.held(~_evictable(found, rules))
+    # Whoever may be preempted counts as gone.
+    firm = found.held(~_preemptible(found, rules))
     return earliest(found.fits(firm) & tokens & found.is_first)
 
 
-def _evictable(found: Drain, rules: Policy) -> Bools:
-    """Requests that this one may evict, however often they have been already in this run."""
+def _preemptible(found: Drain, rules: Policy) -> Bools:
+    """Requests that this one may preempt, however often they have been already in this run."""
     log = found.seen.log
     mine, standing = as_seen(log.requests, found.request), Standing(0, 0)
     may = np.zeros(len(log.requests.ids), dtype=bool)
@@ -51,7 +51,7 @@ def why_at_once(found: Drain, rules: Policy, say: Language) -> str:
     if found.wait < 0:
         return say("It did not have to wait")
     if rules.displaces_for_waiters and not rules.only_loans:
-        return say("Lower ones are evicted for it")
+        return say("Lower ones are preempted for it")
     aside: SetAside | None = rules.set_aside
     assert aside is not None
     blocks = f"{aside.kv_blocks:,}"

@@ -101,7 +101,7 @@ def _order_of_events(log: Log) -> Iterator[str]:
 
 
 def _stays(log: Log) -> Iterator[str]:
-    """A request is in the batch once at a time, between its arrival and its end; it returns if evicted."""
+    """A request is in the batch once at a time, between its arrival and its end; it returns if preempted."""
     stays, starts = log.stays, log.iteration_start_ps
     order = np.lexsort((stays.iteration, stays.request))
     request, first, end = stays.request[order], stays.iteration[order], stays.end_iteration[order]
@@ -113,9 +113,9 @@ def _stays(log: Log) -> Iterator[str]:
     for row in _where(again & (first[1:] < end[:-1])):
         yield f"{_name(log, int(request[row]))} is in the batch twice in iteration {first[row + 1]}"
     is_last = np.append(~again, True) if len(order) else np.zeros(0, dtype=bool)
-    evicted = np.isin(stays.end[order], (StayEnd.OUTGROWN, StayEnd.DISPLACED))
-    for row in _where(~is_last & ~evicted):
-        yield f"{_name(log, int(request[row]))} came back without having been evicted"
+    preempted = np.isin(stays.end[order], (StayEnd.OUTGROWN, StayEnd.DISPLACED))
+    for row in _where(~is_last & ~preempted):
+        yield f"{_name(log, int(request[row]))} came back without having been preempted"
     if len(order):
         for row in _where((stays.start_ps[order] != np.append(starts, log.end_ps)[first]) & (first < end)):
             at = stays.start_ps[order][row]
@@ -131,11 +131,11 @@ def _stays(log: Log) -> Iterator[str]:
             (ended != NEVER) & (stays.end_ps[order] > ended) & (stays.end[order] != StayEnd.FINISHED)
         ):
             yield f"{_name(log, int(request[row]))} is in the batch after it ended"
-    evictions = np.bincount(request[evicted], minlength=len(log.preemptions))
-    for one in _where(evictions != log.preemptions):
-        yield f"{_name(log, one)} was evicted {evictions[one]} times; {log.preemptions[one]} are recorded"
-    if len(log.preempted.victim) != int(evicted.sum()):
-        yield f"{len(log.preempted.victim)} evictions are recorded; {int(evicted.sum())} stays ended with one"
+    preemptions = np.bincount(request[preempted], minlength=len(log.preemptions))
+    for one in _where(preemptions != log.preemptions):
+        yield f"{_name(log, one)} was preempted {preemptions[one]} times; {log.preemptions[one]} are recorded"
+    if len(log.preempted.victim) != int(preempted.sum()):
+        yield f"{len(log.preempted.victim)} preemptions are recorded; {int(preempted.sum())} end with one"
 
 
 def _work(log: Log) -> Iterator[str]:
@@ -182,7 +182,7 @@ def _pieces_in_place(log: Log, held: Pieces) -> Iterator[str]:
 
 
 def _recomputed(log: Log, done: Ints, stay: Ints) -> Iterator[str]:
-    """Tokens computed = tokens needed once + tokens lost by eviction - tokens found in the cache."""
+    """Tokens computed = tokens needed once + tokens lost by preemption - tokens found in the cache."""
     lost = np.bincount(
         log.preempted.victim, weights=log.preempted.lost_tokens, minlength=len(log.emitted_tokens)
     ).astype(np.int64)
@@ -192,7 +192,7 @@ def _recomputed(log: Log, done: Ints, stay: Ints) -> Iterator[str]:
         np.int64
     )
     for one in _where(thrown != lost):
-        yield f"{_name(log, one)} lost {lost[one]} computed tokens by eviction; its pieces say {thrown[one]}"
+        yield f"{_name(log, one)} lost {lost[one]} computed tokens in all; its pieces say {thrown[one]}"
     most = np.where(log.recomputed_tokens > lost)
     for one in most[0][:3].tolist():
         again = log.recomputed_tokens[one]
@@ -241,10 +241,10 @@ def _queue(log: Log) -> Iterator[str]:
 
 
 def _promises(log: Log, whole: Sums) -> Iterator[str]:
-    """A gate that reserves the peak promises no more than there is, so nobody is evicted for growth."""
+    """A gate that reserves the peak promises no more than there is, so nobody is preempted for growth."""
     if log.machine.gate != "peak" or log.machine.enable_prefix_caching:
         return
     for one in _where(whole.claimed[0] > log.machine.kv_blocks):
         yield f"iteration {one}: {whole.claimed[0][one]} blocks are promised of {log.machine.kv_blocks}"
     if (log.stays.end == StayEnd.OUTGROWN).any():
-        yield "a request was evicted for another's growth, although every peak was reserved"
+        yield "a request was preempted for another's growth, although every peak was reserved"

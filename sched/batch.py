@@ -147,10 +147,10 @@ class Batch(Books):
         self.recorder.left(job, end, iteration, at_ps)
         job.run_from = job.admission = NEVER
 
-    def evict(self, job: Job, beneficiary: Job, end: StayEnd) -> None:
+    def preempt(self, job: Job, beneficiary: Job, end: StayEnd) -> None:
         """Take a request's KV away; it waits again and recomputes what it knows."""
         self.leave(job, end, self.iteration, self.now_ps)
-        self.recorder.evicted(self.iteration, self.now_ps, job, beneficiary)
+        self.recorder.preempted(self.iteration, self.now_ps, job, beneficiary)
         job.preemptions += 1
         job.held = 0
         if self.swaps:

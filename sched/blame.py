@@ -49,7 +49,7 @@ class ExactSums:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Pairs of a row and a piece of a lower request that is in the batch then, sorted by row.
+    """Pairs of a row and a piece of a less urgent request that is in the batch then, sorted by row.
 
     `head` is the first cell of the row that a cell belongs to.
     """
@@ -191,7 +191,7 @@ def _held_at_the_start(seen: Evidence, part: Cells, some: Ints) -> Ints:
 
 
 def exposure(seen: Evidence, runs: CauseRuns, k: int) -> list[int]:
-    """Units of a resource times picoseconds held by each lower request while somebody waited for it."""
+    """Units of a resource times picoseconds held by each less urgent request while somebody waited for it."""
     total = np.zeros((4, len(seen.log.requests.ids)), dtype=np.int64)
     for part in cells(seen, rows_of(seen, runs)):
         some = np.flatnonzero((part.rows.code & RESOURCES[k] > 0)[part.row])

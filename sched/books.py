@@ -36,7 +36,7 @@ class Books:
         self.order_moves = policy.fair or self.chooses or policy.counts_holdings or policy.reads_cache
         self.ratio = machine.expected_ratio
         self.by_rank, self.fair, self.scans = policy.running_by_rank, policy.fair, policy.misfit == "skip"
-        # With prefix caching what is evicted stays in the cache while nobody needs the blocks.
+        # With prefix caching what is preempted stays in the cache while nobody needs the blocks.
         self.swaps = policy.swaps and not machine.enable_prefix_caching
         self.queue_told = overrides(policy, "queued", "unqueued", "drained")
         self.plain = self.pool is None and not machine.long_prefill_token_threshold
@@ -65,7 +65,7 @@ class Books:
         self.slices = Slices(policy.set_aside) if policy.set_aside and policy.set_aside.slices else None
         self.pieces: list[tuple[Job, int]] = []
         self.preempted: list[Job] = []
-        self.barren = 0  # evictions since the last token
+        self.barren = 0  # preemptions since the last token
         self.moved_tokens = 0  # to the host and back, in the iteration at hand
         self.refusal = RefusalCode.KV
         self.refused_need = 0

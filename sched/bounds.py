@@ -2,8 +2,8 @@
 
 A bound counts from the arrival to the first admission. Where the rule stops at whoever does not fit, it is
 the time until those at hand have given back enough; with a limit on passes, as much longer as so many others
-can keep it out; where lower ones are evicted or room is set aside, an iteration. Times are iterations of the
-longest length in the run. Whatever the policy is, nothing is claimed that its rules do not give.
+can keep it out; where lower ones are preempted or room is set aside, an iteration. Times are iterations
+of the longest length in the run. Whatever the policy is, nothing is claimed that its rules do not give.
 Source: Sha, Rajkumar and Lehoczky, Priority inheritance protocols, IEEE Transactions on Computers 39(9),
 1990: blocking is bounded when it does not depend on how much unrelated work arrives.
 """

@@ -9,7 +9,7 @@ The first test that holds names the cause:
    level or above that stand before it in the queue, and what the running ones of these levels hold exceed
    what there is.
 3. reserved: it fits into what is free and still stays out (a reserve, a cap or a quota of the policy, an
-   eviction just before, the queue's rule).
+   preemption just before, the queue's rule).
 4. otherwise inversion, by the blocks, tokens or seats that are short; several may bind.
 
 Source: Sha, Rajkumar and Lehoczky, Priority inheritance protocols, IEEE Transactions on Computers 39(9),

@@ -1,4 +1,4 @@
-"""One request's life in order: it came, waited, got in, was prefilled, grew, was evicted, ended."""
+"""One request's life in order: it came, waited, got in, was prefilled, grew, was preempted, ended."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def events(inversion: Inversion, request: int, say: Language = ENGLISH) -> list[
     at = at if ended == NEVER else ended
     emitted = count(int(log.emitted_tokens[request]), "token", say)
     rows.append(_event(at, at, "end", say(ENDS[outcome], tokens=emitted)))
-    order = {"arrival": 0, "eviction": 1, "wait": 2, "admission": 3, "prefill": 4, "decode": 5, "end": 6}
+    order = {"arrival": 0, "preemption": 1, "wait": 2, "admission": 3, "prefill": 4, "decode": 5, "end": 6}
     rows.sort(key=lambda row: (row["from_s"], order[row["event"]]))
     return rows
 
@@ -84,7 +84,7 @@ def _waited(inversion: Inversion, wait: int, say: Language) -> dict[str, Any]:
 
 
 def _stayed(inversion: Inversion, stay: int, say: Language) -> list[dict[str, Any]]:
-    """A stay in the batch: entry, prefill, decoding with its growth, and an eviction at its end."""
+    """A stay in the batch: entry, prefill, decoding with its growth, and a preemption at its end."""
     seen = inversion.seen
     log, stays = seen.log, seen.log.stays
     start, end = int(stays.start_ps[stay]), int(stays.end_ps[stay])
@@ -113,7 +113,7 @@ def _stayed(inversion: Inversion, stay: int, say: Language) -> list[dict[str, An
             rows.append(_event(at, until, name, _worked(inversion, pieces, name, say)))
             at = until
     if stays.end[stay] in (StayEnd.OUTGROWN, StayEnd.DISPLACED):
-        rows.append(_evicted(inversion, stay, say))
+        rows.append(_preempted(inversion, stay, say))
     return rows
 
 
@@ -139,8 +139,8 @@ def _worked(inversion: Inversion, pieces: Ints, name: str, say: Language) -> str
     )
 
 
-def _evicted(inversion: Inversion, stay: int, say: Language) -> dict[str, Any]:
-    """An eviction: for whom, what was lost, and who of lower urgency was spared."""
+def _preempted(inversion: Inversion, stay: int, say: Language) -> dict[str, Any]:
+    """A preemption: for whom, what was lost, and who of lower urgency was spared."""
     seen = inversion.seen
     log, stays, preempted = seen.log, seen.log.stays, seen.log.preempted
     victim, at = int(stays.request[stay]), int(stays.end_ps[stay])
@@ -148,11 +148,11 @@ def _evicted(inversion: Inversion, stay: int, say: Language) -> dict[str, Any]:
     other = int(preempted.beneficiary[row])
     who = say("its own growth") if other == victim else log.requests.ids[other]
     lost = count(int(preempted.lost_tokens[row]), "computed token", say)
-    text = say("evicted for {who} with {tokens}", who=who, tokens=lost)
+    text = say("preempted for {who} with {tokens}", who=who, tokens=lost)
     iteration = int(preempted.iteration[row])
     spared = (stays.iteration < iteration) & (stays.end_iteration > iteration)
     spared &= seen.levels.of_request[stays.request] > seen.levels.of_request[victim]
     if spared.any():
-        lower = count(int(spared.sum()), "lower request", say)
+        lower = count(int(spared.sum()), "less urgent request", say)
         text = say("{text}, while {requests} stayed", text=text, requests=lower)
-    return _event(at, at, "eviction", text)
+    return _event(at, at, "preemption", text)

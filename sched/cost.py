@@ -52,7 +52,7 @@ class IterationCost:
     `decode_ps(D)` is an iteration of D decodes; `mixed_ps(D, P, S)` one of D decodes and P prefill tokens, S
     sequences in all. Add `kv_token_ps` (with any prefill: `kv_token_mixed_ps`) for each cached token of the
     decodes, `attention_ps * sum of q (2 before + q) // 2` and `prefix_ps * longest prefix` for the prefill
-    chunks; and `swap_token_ps` for each evicted token that is moved to the host or back.
+    chunks; and `swap_token_ps` for each preempted token that is moved to the host or back.
     """
 
     __slots__ = (

@@ -18,8 +18,8 @@ from sched.trajectories import Floats, Trajectory, first_stays, moments_of, most
 MOST_COUNTED = 64
 """Of more tenants than this no counters are derived: each of them could lift any other."""
 ABORT, JOIN, QUEUE, LEAVE, ADMIT = range(5)
-"""What happens at one decision, in this order: clients that had given up, arrivals, evictions, arrivals whose
-client had given up already, admissions.
+"""What happens at one decision, in this order: clients that had given up, arrivals, preemptions, arrivals
+whose client had given up already, admissions.
 """
 
 

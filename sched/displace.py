@@ -1,4 +1,4 @@
-"""Evictions for a request that waits: of those whom its policy lets it displace, the fewest that suffice."""
+"""Preemptions for a request that waits: of those whom its policy lets it displace, as few as suffice."""
 
 from collections import Counter
 
@@ -10,12 +10,12 @@ from sched.needs import gate_need, urgent_blocks
 
 
 def displace_for(batch: Batch, job: Job, hits: list[int]) -> bool:
-    """Evict the first of those whom this request may displace until it fits; all or nothing."""
+    """Preempt the first of those whom this request may displace until it fits; all or nothing."""
     if batch.policy.only_loans and not job.urgent:
         return False
     want = job.known - job.hit
     if not batch.machine.enable_chunked_prefill and min(batch.threshold or want, want) > batch.budget:
-        return False  # No eviction gives it the tokens that it needs at once.
+        return False  # No preemption gives it the tokens that it needs at once.
     displaces, reaches = batch.policy.displaces, batch.policy.reaches
     request, waiting, standing = job.request, batch.standing(job), batch.standing
     keyed = [
@@ -36,7 +36,7 @@ def displace_for(batch: Batch, job: Job, hits: list[int]) -> bool:
         batch.budget += back
         if batch.slices:
             batch.slices.take(victim.tier, -back)
-        batch.evict(victim, job, StayEnd.DISPLACED)
+        batch.preempt(victim, job, StayEnd.DISPLACED)
         batch.straight_held = batch.straight.held(batch.iteration) if batch.straight.count else 0
     batch.pieces = list(pieces.items())
     return True
@@ -78,7 +78,7 @@ def _enough(batch: Batch, job: Job, hits: list[int], holders: list[Job]) -> list
 
 
 def _blocks_back(batch: Batch, holder: Job, gone: Counter[int]) -> int:
-    """Blocks that evicting this holder frees; with sharing, after those already counted as gone."""
+    """Blocks that preempting this holder frees; with sharing, after those already counted as gone."""
     if batch.pool:
         gone.update(holder.blocks)
         freed = sum(1 for block in holder.blocks if batch.pool.references[block] == gone[block])

@@ -56,7 +56,7 @@ class Drain:
 
     @cached_property
     def admits(self) -> Bools:
-        """Iterations from the first on in which anybody may enter: nobody was evicted for growth in it."""
+        """Iterations from the first on in which anybody may enter: nobody was preempted for growth in it."""
         log = self.seen.log
         found = np.ones(log.iterations, dtype=bool)
         found[np.minimum(log.stays.end_iteration[log.stays.end == StayEnd.OUTGROWN], log.iterations - 1)] = (

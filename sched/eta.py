@@ -2,7 +2,7 @@
 
 The finishes of those in the batch and of those before it in the queue are drawn from what their classes'
 lengths say, and swept in order: who leaves gives blocks and a seat back, who decodes takes a block whenever
-its last is full, who stands in front enters first, and where memory runs out the one evicts that the policy
+its last is full, who stands in front enters first, and where memory runs out the one preempts that the policy
 would. Time is the iteration in progress and then the present pace.
 """
 

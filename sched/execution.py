@@ -23,7 +23,7 @@ from sched.sums import exact_sum
 class Execution:
     """Columns by request, shape (n,), in picoseconds.
 
-    `running_ps` is the time it was in the batch, `inversion_ps` what of that lower requests added.
+    `running_ps` is the time it was in the batch, `inversion_ps` what of that less urgent requests added.
     """
 
     running_ps: Ints
@@ -57,7 +57,7 @@ class Work:
 
 
 def execution(seen: Evidence, cost: IterationCost) -> Execution:
-    """What lower requests added to the iterations of each request while it was in the batch."""
+    """What less urgent requests added to the iterations of each request while it was in the batch."""
     log, levels = seen.log, len(seen.levels.priority)
     stays, rows = log.stays, log.stretches
     count = len(log.requests.ids)

@@ -39,7 +39,7 @@ CULPRITS = 3
 RULES: dict[int, str] = {
     RefusalCode.RESERVED: "what is free is set aside for others",
     RefusalCode.HELD: "a cap or a quota holds it back",
-    RefusalCode.AFTER_PREEMPTION: "somebody was evicted in this iteration",
+    RefusalCode.AFTER_PREEMPTION: "somebody was preempted in this iteration",
     RefusalCode.BATCH_CLOSED: "the batch is closed",
 }
 
@@ -75,7 +75,7 @@ def explain(
         | {
             "passed_by": int(inversion.bypasses[request]),
             "order_inversions": int(inversion.order_inversions[request]),
-            "eviction_inversions": int(inversion.eviction_inversions[request]),
+            "preemption_inversions": int(inversion.preemption_inversions[request]),
         },
         "policy": log.policy,
         "wait_s": seconds(inversion.wait_ps[request]),
@@ -205,7 +205,7 @@ def _quantum(inversion: Inversion, request: int) -> dict[str, float]:
 def _counterfactual(
     log: Log, inversion: Inversion, request: int, scenario: Scenario, simulate: Simulate
 ) -> dict[str, Any]:
-    """Its wait in the same run without overtaking, and in the same run without any lower request."""
+    """Its wait in the same run without overtaking, and in the same run without any less urgent request."""
     changed, policy = _without_overtaking(scenario, log.policy)
     without = inversion.wait_ps[request]
     if inversion.bypasses[request]:

@@ -20,10 +20,10 @@ class Crowd:
 
     `known` are the tokens to compute before the next one comes, `done` those computed before the slot,
     `chunk` those given an iteration until then, `need` the blocks that the gate asks for. `yields` is the
-    order in which they would be evicted, largest first; then it `comes_first` if it stands before the
+    order in which they would be preempted, largest first; then it `comes_first` if it stands before the
     request. That one asks for `mine` blocks, `tokens` in its first iteration and one of `seats`; `kept`
     blocks are closed to it. Under a gate that reserves the peak each holds what it was `promised`. The
-    request `may_displace` lower ones at the next decision if only an eviction barred it at this.
+    request `may_displace` lower ones at the next decision if only a preemption barred it at this.
     """
 
     request: Ints

@@ -11,7 +11,7 @@ from sched.job import Job
 
 MILLIONTHS = 10**6
 _MOST_EXPECTED = 4096
-_STEPS_AFTER_EVICTION = 20
+_STEPS_AFTER_PREEMPTION = 20
 
 
 def need_and_room(
@@ -54,13 +54,13 @@ def _peak(batch: Books, stay: list[Job], newcomer: Job) -> int:
 
 
 def raise_ratio(batch: Books) -> None:
-    """After evictions for growth: what has been emitted, and some steps more, of all that may come."""
+    """After preemptions for growth: what has been emitted, and some steps more, of all that may come."""
     running = batch.running
     if not running:
         return
     emitted = sum(_known(batch, job) - job.request.prompt_tokens for job in running)
     most = sum(job.limit - job.request.prompt_tokens for job in running)
-    found = (emitted + _STEPS_AFTER_EVICTION * len(running)) * MILLIONTHS // most
+    found = (emitted + _STEPS_AFTER_PREEMPTION * len(running)) * MILLIONTHS // most
     batch.ratio = max(batch.machine.expected_floor, min(MILLIONTHS, found))
 
 

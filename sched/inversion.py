@@ -15,7 +15,7 @@ from sched.causes import CauseRuns
 from sched.evidence import Evidence, evidence
 from sched.log import Ints, Log
 from sched.occupancy import groups, latest
-from sched.overtaking import bypasses, eviction_inversions, order_inversions
+from sched.overtaking import bypasses, order_inversions, preemption_inversions
 from sched.shares import rows_of, splits
 from sched.supply import KV, LEGITIMATE, QUANTUM, RESERVED, SEATS, TOKENS, Codes
 
@@ -140,7 +140,7 @@ class Inversion:
         return blame(self.seen, self._runs(request))
 
     def exposure(self, request: int) -> list[int]:
-        """Blocks times picoseconds that each lower request held while this one waited for blocks."""
+        """Blocks times picoseconds that each less urgent request held while this one waited for blocks."""
         return exposure(self.seen, self._runs(request), 0)
 
     @cached_property
@@ -149,9 +149,9 @@ class Inversion:
         return order_inversions(self.seen.log)
 
     @cached_property
-    def eviction_inversions(self) -> Ints:
-        """How often each request was evicted while one of lower urgency kept its place."""
-        return eviction_inversions(self.seen)
+    def preemption_inversions(self) -> Ints:
+        """How often each request was preempted while one of lower urgency kept its place."""
+        return preemption_inversions(self.seen)
 
     def _runs(self, request: int | None = None) -> CauseRuns:
         """Runs of inversion: of one request, or of all."""

@@ -24,7 +24,7 @@ class Job:
 
     request: Request
     ordinal: int
-    since_ps: int  # its arrival, or its last eviction
+    since_ps: int  # its arrival, or its last preemption
     urgent: bool  # the policy's set-aside is for it
     tier: int  # slices of tokens that are kept from it
     keeps_free: int  # blocks that must stay free when it enters
@@ -38,10 +38,10 @@ class Job:
     known: int
     computed: int
     held: int
-    high: int  # most tokens it ever had computed before an eviction
+    high: int  # most tokens it ever had computed before a preemption
     preemptions: int
     recomputed: int
-    barred: int  # the iteration in which it was evicted and may not return
+    barred: int  # the iteration in which it was preempted and may not return
     admission: int  # how many were admitted before it
     order: Any  # its place in the running pass: admission, or rank
     stay_from: int  # iteration of its admission
@@ -85,7 +85,7 @@ class Recorder(Protocol):
     def ran(self, job: Job, count: int) -> None:
         """A straight run of `count` iterations is over."""
 
-    def evicted(self, iteration: int, at_ps: int, victim: Job, beneficiary: Job) -> None:
+    def preempted(self, iteration: int, at_ps: int, victim: Job, beneficiary: Job) -> None:
         """KV was taken away; `victim.computed` tokens are lost."""
 
     def refused(

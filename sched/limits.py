@@ -16,7 +16,7 @@ def queue_ps(log: Log) -> dict[int, int]:
     """Picoseconds of iterations that somebody waits through, by what is short: SEATS, TOKENS, KV or POLICY.
 
     Of several the first counts. Seats and tokens are short when all are taken; else the last recorded refusal
-    says whether blocks were missing (an eviction, too, comes of that) or the policy admitted nobody.
+    says whether blocks were missing (a preemption, too, comes of that) or the policy admitted nobody.
     """
     lines, machine = log.stretches, log.machine
     code = np.full(len(lines.count), POLICY, dtype=np.int64)

@@ -87,7 +87,7 @@ class Runs:
 
 @dataclass(frozen=True, eq=False)
 class Preempted:
-    """Evictions in their order. `lost_tokens` are computed tokens thrown away; `beneficiary` may be the
+    """Preemptions in their order. `lost_tokens` are computed tokens thrown away; `beneficiary` may be the
     victim itself.
     """
 
@@ -152,7 +152,7 @@ class Log:
 
     replicas: tuple["Log", ...] = ()
     """Of several engines: the log of each over its own requests. The tables here then hold the stays,
-    evictions and refusals of all of them, and what is counted by iteration is only theirs.
+    preemptions and refusals of all of them, and what is counted by iteration is only theirs.
     """
     rows: tuple[Ints, ...] = ()
     """Of several engines: the places in `requests` of each one's."""

@@ -46,7 +46,7 @@ def _times() -> Iterator[Metric]:
         "ttft_s": ("TTFT", "arrival to the first token"),
         "tpot_s": ("TPOT", "time per output token after the first"),
         "e2e_s": ("E2E", "arrival to the last token"),
-        "wait_s": ("Wait", "all time outside the batch, also after an eviction"),
+        "wait_s": ("Wait", "all time outside the batch, also after a preemption"),
     }
     for key, (title, help) in names.items():
         for part in ("p50", "p90", "p99"):
@@ -91,13 +91,13 @@ _METRICS = (
     ),
     Metric(
         *("recomputed_tokens", "Recomputed tokens", "tokens", "lower", 0, False),
-        help="tokens computed again after evictions",
+        help="tokens computed again after preemptions",
     ),
     Metric(
         *("preemption_waste.recomputed_share", "Recomputed share", "", "lower", 3, False),
         help="tokens computed again as a share of the useful ones",
     ),
-    Metric(*("preemptions", "Evictions", "", "lower", 0, False), help="how often a request lost its KV"),
+    Metric(*("preemptions", "Preemptions", "", "lower", 0, False), help="how often a request lost its KV"),
     Metric(
         *("stranded_kv.share", "Stranded KV", "", "lower", 3, False),
         help="mean share of the KV blocks that lay idle while requests waited",

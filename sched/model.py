@@ -31,9 +31,9 @@ class StayEnd(IntEnum):
 
     FINISHED = 0
     OUTGROWN = 1
-    """Evicted because a running request needed a block and none was free."""
+    """Preempted because a running request needed a block and none was free."""
     DISPLACED = 2
-    """Evicted to let a waiting request in."""
+    """Preempted to let a waiting request in."""
     TIMED_OUT = 3
     STILL_RUNNING = 4
     """In the batch when the horizon came."""
@@ -78,8 +78,8 @@ class Request(NamedTuple):
 class Standing(NamedTuple):
     """How far a request has come, when a policy is asked about it.
 
-    `since_ps` is its arrival, or its last eviction. `computed_tokens` are those whose KV it has, or keeps on
-    the host after a swap. `admission` counts who entered the batch before it; NEVER while it has not.
+    `since_ps` is its arrival, or its last preemption. `computed_tokens` are those whose KV it has, or keeps
+    on the host after a swap. `admission` counts who entered the batch before it; NEVER while it has not.
     `cached_tokens` are those at its start that the prefix cache holds now, told only to a policy that reads
     the cache.
     """
@@ -166,8 +166,8 @@ class SetAside:
     """What a policy keeps from lower classes for requests with priority <= `for_priority`.
 
     `kv_blocks` and `seats` are what lower classes may not take while idle; `lendable_*` is the part of an
-    idle buffer that is lent all the same and taken back by eviction. `tokens` is the slice of an iteration's
-    budget.
+    idle buffer that is lent all the same and taken back by preemption. `tokens` is the slice of an
+    iteration's budget.
     """
 
     for_priority: int

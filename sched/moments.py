@@ -1,4 +1,4 @@
-"""Moments of waiting: what a request asked for, what was free, and which lower requests held it."""
+"""Moments of waiting: what a request asked for, what was free, and which less urgent requests held it."""
 
 from dataclasses import dataclass
 
@@ -99,7 +99,7 @@ def _first_short(need: Ints, free: Ints) -> Ints:
 
 
 def holders(seen: Evidence, wait: int, slot: int, resource: int) -> list[tuple[int, int]]:
-    """Lower requests in the batch in a slot with what they hold, the most first: (request, units)."""
+    """Less urgent requests in the batch in a slot with what they hold, the most first: (request, units)."""
     one = np.array([wait])
     row = Rows(
         one, np.array([slot]), seen.level(one), np.array([1]), np.array([RESOURCES[resource]], np.int8)

@@ -14,7 +14,7 @@ from sched.model import Outcome
 
 
 def bypasses(seen: Evidence) -> Ints:
-    """Lower requests admitted during each request's waits, those after an eviction too; shape (n,)."""
+    """Less urgent requests admitted during each request's waits, those after a preemption too; shape (n,)."""
     found, stays = seen.waits, seen.log.stays
     level, of_stay = seen.levels.of_request[found.request], seen.levels.of_request[stays.request]
     count = np.zeros(len(seen.log.requests.ids), dtype=np.int64)
@@ -53,8 +53,8 @@ def order_inversions(log: Log) -> Ints:
     return found
 
 
-def eviction_inversions(seen: Evidence) -> Ints:
-    """How often each request was evicted while one of lower urgency kept its place, shape (n,)."""
+def preemption_inversions(seen: Evidence) -> Ints:
+    """How often each request was preempted while one of lower urgency kept its place, shape (n,)."""
     preempted, stays = seen.log.preempted, seen.log.stays
     level, of_stay = seen.levels.of_request[preempted.victim], seen.levels.of_request[stays.request]
     found = np.zeros(len(seen.log.requests.ids), dtype=np.int64)

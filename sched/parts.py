@@ -148,7 +148,7 @@ class Engine(Part):
         expert=True,
     )
     expected_decay: Real = knob(
-        0.001, "Expectation falls by", "In each iteration, until an eviction raises it; 0: never.",
+        0.001, "Expectation falls by", "In each iteration, until a preemption raises it; 0: never.",
         low=0.0, high=1.0, step=0.001, expert=True,
     )  # fmt: skip
     expected_floor: Real = knob(
@@ -158,7 +158,7 @@ class Engine(Part):
     swap_gb_per_s: Real = knob(
         50.0,
         "Swap bandwidth",
-        "One way between a GPU and its host, for policies that swap evicted KV; with a hardware preset.",
+        "One way between a GPU and its host, for policies that swap preempted KV; with a hardware preset.",
         unit="GB/s",
         low=0.001,
         high=10_000.0,

@@ -117,7 +117,7 @@ def _plain_pieces(batch: Batch, budget: int) -> None:
 
 
 def _walk(batch: Batch) -> None:
-    """The running pass request by request, with evictions where a block is missing."""
+    """The running pass request by request, with preemptions where a block is missing."""
     running, iteration, size, slices = batch.running, batch.iteration, batch.machine.block_size, batch.slices
     budget, threshold = batch.machine.max_num_batched_tokens, batch.threshold
     free = batch.kv_blocks - batch.used_before(iteration)
@@ -143,7 +143,7 @@ def _walk(batch: Batch) -> None:
             if slices:
                 slices.take(victim.tier, -back)
             index -= running.index(victim) < index
-            blocks = _evict_in_walk(batch, victim, job, back)
+            blocks = _preempt_in_walk(batch, victim, job, back)
             free += blocks
             if shares:
                 shares.take(victim, -back, -blocks)
@@ -194,14 +194,14 @@ def _guarded_in_walk(batch: Batch, granted: dict[Job, int]) -> int:
     return kept(aside, max(0, aside.kv_blocks - held))
 
 
-def _evict_in_walk(batch: Batch, victim: Job, grower: Job, granted: int) -> int:
-    """Evict for a running request; how many blocks come free."""
+def _preempt_in_walk(batch: Batch, victim: Job, grower: Job, granted: int) -> int:
+    """Preempt for a running request; how many blocks come free."""
     if batch.pool:
         before = batch.pool.free()
-        batch.evict(victim, grower, StayEnd.OUTGROWN)
+        batch.preempt(victim, grower, StayEnd.OUTGROWN)
         return batch.pool.free() - before
     held = batch.held_by(victim, granted)
-    batch.evict(victim, grower, StayEnd.OUTGROWN)
+    batch.preempt(victim, grower, StayEnd.OUTGROWN)
     return held
 
 

@@ -24,14 +24,14 @@ class Recorder:
         self.stays = array("q")
         self.chunks = array("q")
         self.runs = array("q")
-        self.preempted = array("q")
+        self.preemptions = array("q")
         self.refusals = array("q")
         self.ends = array("q")
         self.why_refused: dict[int, str] = {}
         self.asides: list[tuple[int, SetAside | None]] = []
 
     def ended(self, job: Job, outcome: Outcome, at_ps: int) -> None:
-        """How a request ended and what it went through; not needed for a finish without an eviction."""
+        """How a request ended and what it went through; not needed for a finish without a preemption."""
         self.ends.extend((
             job.ordinal, outcome, job.first_scheduled_ps, job.first_token_ps, at_ps,
             job.known - job.request[6], job.preemptions, job.recomputed,
@@ -53,9 +53,9 @@ class Recorder:
         """A straight run is over."""
         self.runs.extend((job.ordinal, job.run_from, job.run_from + job.offset, count))
 
-    def evicted(self, iteration: int, at_ps: int, victim: Job, beneficiary: Job) -> None:
+    def preempted(self, iteration: int, at_ps: int, victim: Job, beneficiary: Job) -> None:
         """KV was taken away."""
-        self.preempted.extend((iteration, at_ps, victim.ordinal, beneficiary.ordinal, victim.computed))
+        self.preemptions.extend((iteration, at_ps, victim.ordinal, beneficiary.ordinal, victim.computed))
 
     def refused(
         self, iteration: int, at_ps: int, job: Job, code: RefusalCode, need: int, free: int, entitled: int
@@ -90,7 +90,7 @@ class Recorder:
             stays=Stays(*(frozen(np.ascontiguousarray(column)) for column in stays.T[:9])),
             chunks=Chunks(*columns(Chunks, self.chunks)),
             runs=self._all_runs(stays),
-            preempted=Preempted(*columns(Preempted, self.preempted)),
+            preempted=Preempted(*columns(Preempted, self.preemptions)),
             refusals=Refusals(*columns(Refusals, self.refusals)),
             jumps=jumps,
             why_refused=self.why_refused,

@@ -25,7 +25,7 @@ WHY_MISSING = {
     "stranded_kv": "nothing finished",
     "fragmentation": "nobody held a block",
     "recomputed_share": "nothing was computed",
-    "evictions_per_request": "nothing arrived",
+    "preemptions_per_request": "nothing arrived",
     "jain": "no tenant got a token",
     "share": "there is no limit on KV blocks",
     "service_difference": "no two tenants had requests waiting at the same time",

@@ -83,8 +83,8 @@ def _has_room(server: Server, prompt: int, output: int) -> bool:
 
 
 def joined(whole: RequestList, machine: Machine, logs: list[Log], rows: list[Ints]) -> Log:
-    """One log of several replicas: columns by request as ever; stays, evictions and refusals of all of them,
-    with the iterations of their own replica. What is counted by iteration stands in `replicas`.
+    """One log of several replicas: columns by request as ever; stays, preemptions and refusals of all of
+    them, with the iterations of their own replica. What is counted by iteration stands in `replicas`.
     """
     first = logs[0]
     columns: dict[str, Any] = {}

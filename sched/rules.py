@@ -28,7 +28,7 @@ def why_not_bounded(rules: Policy) -> str:
     if rules.pools is not None or overrides(rules, "holds_back", "stops_at"):
         return "it may hold a request back that would fit"
     if rules.displaces_for_waiters and overrides(rules, "arrived", "admitted", "left", "queued", "turned"):
-        return "whom it evicts may depend on what it has seen in the run"
+        return "whom it preempts may depend on what it has seen in the run"
     if rules.next_ps is not None or overrides(rules, "tick"):
         return "what it sets aside changes as the run goes on"
     return ""

@@ -83,7 +83,7 @@ class Server(Course):
         self._fly(1, duration, 0, prefill, decodes)
 
     def _moving_ps(self) -> int:
-        """What moving evicted tokens to the host and back adds to this iteration."""
+        """What moving preempted tokens to the host and back adds to this iteration."""
         return self.cost.swap_token_ps * self.batch.moved_tokens
 
     def _is_still_stuck(self) -> bool:

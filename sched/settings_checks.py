@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 UNUSED = {
     "slices": "{path} is not used: its slices say what is kept",
-    "swap": "{path} has no effect: with prefix caching nothing is swapped; what is evicted stays in the "
+    "swap": "{path} has no effect: with prefix caching nothing is swapped; what is preempted stays in the "
     "cache while nobody needs its blocks",
     "predictor": "{path} has no effect on the predictor {predictor}",
     "ttft": "{path} has no effect: a first token needs no predicted length",

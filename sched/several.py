@@ -73,9 +73,9 @@ class JoinedInversion(Inversion):
         return self._column([one.order_inversions for one in self.parts])
 
     @cached_property
-    def eviction_inversions(self) -> Ints:
-        """How often each request was evicted while a lower one of its replica kept its place."""
-        return self._column([one.eviction_inversions for one in self.parts])
+    def preemption_inversions(self) -> Ints:
+        """How often each request was preempted while a lower one of its replica kept its place."""
+        return self._column([one.preemption_inversions for one in self.parts])
 
     def place_of(self, request: int) -> tuple[int, int]:
         """The replica of a request, and its place there."""

@@ -79,7 +79,7 @@ class Split:
         return floor_share(self.length_ps[row], before * whole + weight * units, total * whole)
 
     def inverted_ps(self) -> Ints:
-        """The part of each row that lower requests have to answer for."""
+        """The part of each row that less urgent requests have to answer for."""
         return self.boundary(slice(None), self.lower) - self.boundary(slice(None), np.zeros_like(self.lower))
 
     def kept_ps(self) -> Ints:

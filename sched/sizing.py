@@ -162,7 +162,7 @@ def _level(scenario: Scenario, listed: RequestList) -> int:
 
 
 def _refused(machine: Machine, share: float | None, peak: Ints) -> int:
-    """How many of the lower requests need more than what such a buffer leaves."""
+    """How many of the less urgent requests need more than what such a buffer leaves."""
     kept = round_half_up(share, machine.kv_blocks) if share is not None else 0
     return int((peak > machine.kv_blocks - kept).sum())
 

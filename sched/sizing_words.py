@@ -39,7 +39,7 @@ class Suggestion:
     """Until the others have given back what `at_once` urgent prompts need."""
     drain_blocks: int = 0
     refused_if_strict: int = 0
-    """Lower requests that could never run if the buffer were never lent."""
+    """Less urgent requests that could never run if the buffer were never lent."""
 
 
 def lines(
@@ -84,7 +84,7 @@ def lines(
     if max(found.shot_noise_blocks, found.arrivals_blocks) > machine.kv_blocks:
         told.append(say("There are not as many as it takes: at times the urgent wait for each other."))
     if found.refused_if_strict:
-        lower = count(found.refused_if_strict, "lower request", say)
+        lower = count(found.refused_if_strict, "less urgent request", say)
         told.append(say("That is to be lent: if it were strict, {requests} could never run.", requests=lower))
     return tuple(told)
 

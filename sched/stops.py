@@ -98,12 +98,12 @@ def stalled(batch: Batch, now_ps: int) -> str:
 
 
 def goes_round(batch: Batch) -> str:
-    """Requests evict each other, again and again, and no token comes of it; "" while that may still end."""
+    """Requests preempt each other, again and again, and no token comes of it; "" while that may still end."""
     live = len(batch.running) + batch.waiting
     if batch.barren <= _ROUNDS * (live + _ROUNDS):
         return ""
     names = ", ".join(sorted({job.request.id for job in batch.preempted})[:3])
     return (
-        f"livelock at {batch.now_ps / PS_PER_S:g} s: {batch.barren} evictions ({names} among them) "
+        f"livelock at {batch.now_ps / PS_PER_S:g} s: {batch.barren} preemptions ({names} among them) "
         "and no token; the pool is too small for what the gate lets in together"
     )

@@ -96,7 +96,7 @@ def _in_its_way(inversion: Inversion, wait: int, slot: int, short: int, say: Lan
     if held and short < 2:
         parts.append(say("{id} holds {units}", id=ids[held[0][0]], units=f"{held[0][1]:,}"))
     elif held:
-        lower = count(len(held), "lower request", say)
+        lower = count(len(held), "less urgent request", say)
         parts.append(say("{requests} in the batch", requests=lower))
     passed = seen.passed(wait, int(seen.time.begin_ps[slot]))
     if len(passed) > 1:
@@ -134,13 +134,13 @@ def story(told: Mapping[str, Any], say: Language = ENGLISH) -> list[str]:
     ]
     if request["preemptions"]:
         times = count(request["preemptions"], "time", say)
-        lines.append(say("It was evicted {times} and had to come back.", times=times))
+        lines.append(say("It was preempted {times} and had to come back.", times=times))
     inverted = causes["kv_s"] + causes["tokens_s"] + causes["seats_s"]
     lines += _parts(causes, inverted, say)
     if told["blame"]:
         lines.append(_blamed(told["blame"], inverted, say))
     if request["passed_by"]:
-        lower = count(request["passed_by"], "lower request", say)
+        lower = count(request["passed_by"], "less urgent request", say)
         lines.append(say("{requests} went past it while it waited.", requests=lower))
     replay = told["counterfactual"]
     return [
@@ -148,8 +148,8 @@ def story(told: Mapping[str, Any], say: Language = ENGLISH) -> list[str]:
         *_slowed(told["execution"], say),
         told["bound"]["text"],
         say(
-            "Played again without overtaking it would have waited {span}; without any lower "
-            "request, {least}.",
+            "Played again without overtaking it would have waited {span}; without any less "
+            "urgent request, {least}.",
             span=duration(replay["no_bypass_wait_s"]),
             least=duration(replay["no_lower_wait_s"]),
         ),
@@ -165,7 +165,7 @@ def _parts(causes: Mapping[str, float], inverted: float, say: Language) -> list[
             what = say("{one} and {other}", one=what, other=one)
         lines = [
             say(
-                "{span} of it is inversion: lower requests held the {what} it lacked.",
+                "{span} of it is inversion: less urgent requests held the {what} it lacked.",
                 span=duration(inverted),
                 what=what,
             )
@@ -182,13 +182,13 @@ def _parts(causes: Mapping[str, float], inverted: float, say: Language) -> list[
 
 
 def _slowed(inside: Mapping[str, float], say: Language) -> list[str]:
-    """What lower requests added to its iterations once it was in, if anything."""
+    """What less urgent requests added to its iterations once it was in, if anything."""
     added = inside["inversion_s"]
     if added <= 0:
         return []
     return [
         say(
-            "Once in, lower requests made its iterations {span} longer, {share} of its time.",
+            "Once in, less urgent requests made its iterations {span} longer, {share} of its time.",
             span=duration(added),
             share=percent(added / inside["running_s"]),
         )
@@ -207,7 +207,7 @@ def _blamed(blame: list[Mapping[str, Any]], inverted: float, say: Language) -> s
         total = {kind: sum(found.get(kind, 0.0) for found in by_id.values()) for kind in KINDS}
         return say(
             "{requests} share the blame; most of it is of those that {did}.",
-            requests=count(len(by_id), "lower request", say),
+            requests=count(len(by_id), "less urgent request", say),
             did=say(SOME[f"{max(total, key=total.__getitem__)}_s"]),
         )
     if len(by_id) == 1:

@@ -12,8 +12,8 @@ from sched.model import Machine
 from sched.occupancy import Bools, ceil_div
 
 EVENTS_EACH, EVENTS = 4, 50
-"""So many events for each request and in all, before an estimate is given up: those who evict one another in
-turn would never end.
+"""So many events for each request and in all, before an estimate is given up: those who preempt one another
+in turn would never end.
 """
 FAR = 2**40
 """Later than any iteration."""
@@ -124,7 +124,7 @@ class Sweep:
         return found if self.skips else found & ~blocked & np.asarray(self.next == len(there.request))
 
     def _readmit(self, step: Ints, room: "Room") -> Bools:
-        """Those evicted who stand before the request come back first; whom they hold up, by draw."""
+        """Those preempted who stand before the request come back first; whom they hold up, by draw."""
         blocked = np.zeros(len(step), dtype=bool)
         while self.returning.any():
             who = np.where(self.returning, self.there.yields, FAR).argmin(axis=1)
@@ -184,7 +184,7 @@ class Room:
         self.chunked = machine.enable_chunked_prefill
 
     def lend(self, rows: Bools, blocks: Ints) -> None:
-        """What these would give back if they were evicted counts as free."""
+        """What these would give back if they were preempted counts as free."""
         self.free, self.seats = self.free + (blocks * rows).sum(axis=1), self.seats + rows.sum(axis=1)
 
     def fits(self, need: Ints, tokens: int) -> Bools:

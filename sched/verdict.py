@@ -149,7 +149,7 @@ def _culprits(urgent: Mapping[str, Any], say: Language) -> list[Run]:
             for kind in DEEDS
             if urgent[kind] >= SHARE_WORTH_NAMING * whole
         ]
-        who = count(urgent["culprits"], "lower request", say)
+        who = count(urgent["culprits"], "less urgent request", say)
         return marked("shared among {who}: {deeds}", say, who=who, deeds=listed(deeds, say))
     did = say(DEEDS[max(DEEDS, key=lambda kind: top[kind])])
     most = top["inversion_s"] > whole / 2
@@ -214,10 +214,10 @@ def _price(said: list[Run], before: Summary, after: Summary, lost: int, say: Lan
     old, new = (one["throughput"]["output_tokens_per_s"] for one in (before, after))
     if not old or new is None:
         return said
-    change, evicted = new / old - 1, after["preemptions"] - before["preemptions"]
+    change, preempted = new / old - 1, after["preemptions"] - before["preemptions"]
     is_same = abs(change) < WORTH_A_WORD
     is_dearer = change < 0 and not is_same
-    if lost > 0 and (is_dearer or evicted > 0):
+    if lost > 0 and (is_dearer or preempted > 0):
         said = marked("{said},", say, said=said)
     elif is_same and not lost:
         said = marked("{said} at the same throughput", say, said=said)
@@ -228,7 +228,7 @@ def _price(said: list[Run], before: Summary, after: Summary, lost: int, say: Lan
         said = marked("{said} and costs {share} throughput", say, said=said, share=percent(-change, 1))
     elif lost <= 0 and not is_same:
         said = marked("{said} and adds {share} throughput", say, said=said, share=percent(change, 1))
-    if evicted > 0:
-        template = "{said} and {evictions}" if is_dearer else "{said} and costs {evictions}"
-        said = marked(template, say, said=said, evictions=count(evicted, "eviction", say))
+    if preempted > 0:
+        template = "{said} and {preemptions}" if is_dearer else "{said} and costs {preemptions}"
+        said = marked(template, say, said=said, preemptions=count(preempted, "preemption", say))
     return said

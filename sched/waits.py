@@ -22,7 +22,7 @@ class Waits:
     """Stretches of time in which a request had come and was not in the batch, in order of request and time.
 
     `known_tokens` = prompt + emitted tokens, of which `kept_tokens` wait on the host (seen where it came back
-    from there); the others have to be computed when it gets in. `is_return` after an eviction.
+    from there); the others have to be computed when it gets in. `is_return` after a preemption.
     """
 
     request: Ints
@@ -37,7 +37,7 @@ class Waits:
 
 
 def waits(log: Log) -> Waits:
-    """Every wait of every request, the ones after an eviction too. A refused request has none."""
+    """Every wait of every request, the ones after a preemption too. A refused request has none."""
     stays, arrival = log.stays, log.requests.arrival_ps
     order = np.argsort(stays.request * (log.iterations + 1) + stays.iteration)
     request = stays.request[order]
@@ -78,7 +78,7 @@ def queue_order(log: Log, found: Waits) -> Ints:
     Exact where the order does not move: by arrival, by (priority, arrival, id), or by a rank of the policy's
     own. A moving order (by the clock, by what others did) is read as
     (priority, arrival, id), and fairness among tenants as the arrival. Whoever reads it must not take those
-    in front for more urgent: the levels say that. Under a policy that requeues at the front an evicted
+    in front for more urgent: the levels say that. Under a policy that requeues at the front a preempted
     request stands before all others.
     """
     arrival, ids = log.requests.arrival_ps[found.request], log.requests.ids
@@ -93,9 +93,9 @@ def queue_order(log: Log, found: Waits) -> Ints:
         return np.lexsort((tie, arrival, log.requests.priority[found.request]))
     if not POLICIES[log.policy].requeue_at_front:
         return np.lexsort((found.request, arrival))
-    # Of several evicted in one iteration, the one evicted last stands first.
-    evicted = zip(log.preempted.at_ps.tolist(), log.preempted.victim.tolist(), strict=True)
-    number = {pair: index for index, pair in enumerate(evicted)}
+    # Of several preempted in one iteration, the one preempted last stands first.
+    preempted = zip(log.preempted.at_ps.tolist(), log.preempted.victim.tolist(), strict=True)
+    number = {pair: index for index, pair in enumerate(preempted)}
     turn = np.zeros(len(found), dtype=np.int64)
     for row in np.flatnonzero(found.is_return).tolist():
         turn[row] = -1 - number[int(found.from_ps[row]), int(found.request[row])]
@@ -116,14 +116,14 @@ def order_by_rank(log: Log, found: Waits, rules: Policy) -> Ints:
     """The waits by a rank that does not change while they last, as row numbers."""
     listed, ranks = log.requests, []
     columns = (found.request, found.from_ps, found.known_tokens, found.is_return)
-    evictions = [0] * len(listed.ids)
+    preemptions = [0] * len(listed.ids)
     for request, since, known, is_return in zip(*(part.tolist() for part in columns), strict=True):
-        evictions[request] += is_return
+        preemptions[request] += is_return
         standing = Standing(
             now_ps=since,
             since_ps=since,
             emitted_tokens=known - int(listed.prompt_tokens[request]),
-            preemptions=evictions[request],
+            preemptions=preemptions[request],
         )
         ranks.append(rules.rank(as_seen(listed, request), standing))
     return np.array(sorted(range(len(ranks)), key=ranks.__getitem__), dtype=np.int64)

@@ -18,7 +18,7 @@ from sched.sums import exact_dot
 
 
 def work(log: Log, until_ps: int) -> dict[str, float | None]:
-    """Prompt tokens and decodes computed per second, what was computed again after evictions left out.
+    """Prompt tokens and decodes computed per second, what was computed again after preemptions left out.
 
     The token that comes with a recomputed prompt counts as a prompt token.
     """
@@ -39,18 +39,18 @@ def _computed(log: Log) -> tuple[int, int]:
 
 
 def repeated(log: Log) -> dict[str, float | None]:
-    """Tokens computed again as a share of the useful ones, and evictions per request."""
+    """Tokens computed again as a share of the useful ones, and preemptions per request."""
     again, useful = int(log.recomputed_tokens.sum()), sum(_computed(log))
     useful -= again
     requests = len(log.outcome)
     return {
         "recomputed_share": again / useful if useful else None,
-        "evictions_per_request": int(log.preemptions.sum()) / requests if requests else None,
+        "preemptions_per_request": int(log.preemptions.sum()) / requests if requests else None,
     }
 
 
 def moved(log: Log, scenario: Scenario) -> dict[str, float]:
-    """Tokens whose KV evictions moved to the host and back, both ways counted; in GB too where a preset
+    """Tokens whose KV preemptions moved to the host and back, both ways counted; in GB too where a preset
     says how large they are.
     """
     swaps = getattr(settings_of(scenario, log.policy), "mode", "") == "swap"

@@ -70,7 +70,7 @@ class Job:
     """Known tokens at its admission; of a request back from the host, what it had computed. From there on a
     piece is a decode."""
     queued_ps: int = 0
-    """When it last joined the queue: its arrival or its last eviction."""
+    """When it last joined the queue: its arrival or its last preemption."""
     overtaken: int = 0
     blocks: list[int] = field(default_factory=list)
     level: int = 0
@@ -114,7 +114,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Eviction:
+class Preemption:
     victim: str
     beneficiary: str
     lost_tokens: int
@@ -135,7 +135,7 @@ class Iteration:
     hits: list[tuple[str, int]] = field(default_factory=list)
     returned: list[tuple[str, int, int]] = field(default_factory=list)
     """From the host: id, tokens computed, and from which token on a piece is a decode."""
-    preempted: list[Eviction] = field(default_factory=list)
+    preempted: list[Preemption] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     running: list[str] = field(default_factory=list)
     finished: list[str] = field(default_factory=list)
@@ -225,7 +225,7 @@ class Ratio:
         self.now = max(self.now - self.decay, self.floor)
 
     def learn(self, running: Sequence[Job], limits: int) -> None:
-        """Growth has evicted: `limits` is the output that the remaining ones may have in all."""
+        """Growth has preempted: `limits` is the output that the remaining ones may have in all."""
         if running:
             seen = sum(job.emitted for job in running) + 20 * len(running)
             self.now = max(min(10**6, seen * 10**6 // limits), self.floor)
@@ -282,7 +282,7 @@ class Engine:
     # ---- who loses
 
     def loser(self) -> Job:
-        """Who is evicted when a running request needs a block and none is free."""
+        """Who is preempted when a running request needs a block and none is free."""
         return self.book.loser([job for job in self.running if not self.is_done(job)])
 
     def is_kv_blocked(self, job: Job) -> bool:
@@ -500,11 +500,11 @@ class Engine:
             self.ratio.learn(self.running, sum(map(self.most_output, self.running)))
 
     def make_room(self, job: Job, need: int) -> None:
-        """Evict until a running request has the blocks it needs, itself perhaps."""
+        """Preempt until a running request has the blocks it needs, itself perhaps."""
         self.grower = job
         while self.book.exceeds_share(job, need) or need > self.pool.free - self.guarded(job, need):
             victim = self.loser()
-            self.evict(victim, job)
+            self.preempt(victim, job)
             if victim is job:
                 return
 
@@ -513,9 +513,9 @@ class Engine:
         guards = self.keeps and self.setting("guard_growth", False) and need > 0
         return self.kept_from(job, self.running)[0] if guards else 0
 
-    def evict(self, victim: Job, beneficiary: Job) -> None:
+    def preempt(self, victim: Job, beneficiary: Job) -> None:
         self.give(victim, -self.given.pop(victim, 0))
-        self.record.preempted.append(Eviction(victim.id, beneficiary.id, victim.computed, self.now))
+        self.record.preempted.append(Preemption(victim.id, beneficiary.id, victim.computed, self.now))
         self.pool.release(victim.blocks)
         victim.blocks = []
         if self.swaps:
@@ -562,7 +562,7 @@ class Engine:
                     lines.add(self.book.line(job))
             else:
                 for victim in victims:
-                    self.evict(victim, job)
+                    self.preempt(victim, job)
                 self.admit(job)
                 for other in blocked:
                     other.overtaken += 1
@@ -575,8 +575,8 @@ class Engine:
         return len(stay) + self.kept_from(job, stay)[1] >= self.machine.max_num_seqs
 
     def is_barred(self, job: Job) -> bool:
-        """It was evicted in this iteration."""
-        return any(eviction.victim == job.id for eviction in self.record.preempted)
+        """It was preempted in this iteration."""
+        return any(preemption.victim == job.id for preemption in self.record.preempted)
 
     def first_piece(self, job: Job, leave: Sequence[Job]) -> int:
         """Tokens a waiting request would start with; 0 where the budget forbids it."""
@@ -589,10 +589,10 @@ class Engine:
         return 0 if not self.machine.enable_chunked_prefill and tokens > left else max(0, min(tokens, left))
 
     def who_must_leave(self, job: Job) -> list[Job] | None:
-        """Running requests to evict so that this one can enter, most often none; None when it cannot."""
+        """Running requests to preempt so that this one can enter, most often none; None when it cannot."""
         if self.is_barred(job) or self.first_piece(job, []) == 0 or self.book.holds_back(job):
             return None
-        candidates = self.book.evictable(job)
+        candidates = self.book.preemptible(job)
         leave: list[Job] = []
         while True:
             need, room = self.kv_test(job, self.first_piece(job, leave), leave)
@@ -699,7 +699,7 @@ class Engine:
         return [job.arrival_ps + job.timeout_ps for job in present if job.timeout_ps != NEVER]
 
     def goes_round(self, record: Iteration) -> bool:
-        """Batch and cache are as they were after an earlier eviction, and nobody has got a token since."""
+        """Batch and cache are as they were after an earlier preemption, and nobody has got a token since."""
         emitted = sum(job.emitted for job in self.waiting + self.running)
         if emitted != self.emitted_before or record.arrived or record.finished:
             self.seen.clear()

@@ -68,13 +68,13 @@ class Book:
         return list(self.engine.running)
 
     def losing_key(self, job: Job) -> Rank:
-        """Where a running one needs a block the largest is evicted; of equals the longest admitted."""
+        """Where a running one needs a block the largest is preempted; of equals the longest admitted."""
         return (job.priority, job.arrival)
 
     def loser(self, candidates: Sequence[Job]) -> Job:
         return max(candidates, key=self.losing_key)
 
-    def evictable(self, job: Job) -> list[Job]:
+    def preemptible(self, job: Job) -> list[Job]:
         """Running requests that this waiting one may displace, the first to go first."""
         return []
 
@@ -118,7 +118,7 @@ class Book:
         """Somebody waits, and the first of them is about to be chosen."""
 
     def queued(self, job: Job, newly: bool) -> None:
-        """It is about to join the queue: newly, or evicted."""
+        """It is about to join the queue: newly, or preempted."""
 
     def admitted(self, job: Job, first: bool) -> None:
         """It has left the queue for the batch; its cached tokens are its computed ones now."""
@@ -164,7 +164,7 @@ class Preemptive(Book):
     def running_order(self) -> list[Job]:
         return sorted(self.engine.running, key=self.rank)
 
-    def evictable(self, job: Job) -> list[Job]:
+    def preemptible(self, job: Job) -> list[Job]:
         gap, limit = self.setting("gap", 0), self.setting("max_preemptions", 3)
         found = [
             other
@@ -179,7 +179,7 @@ class Rescue(Book):
         slices = bool(self.setting("slices", None)) or self.setting("tokens", 0) > 0
         return sorted(self.engine.running, key=self.rank) if slices else list(self.engine.running)
 
-    def evictable(self, job: Job) -> list[Job]:
+    def preemptible(self, job: Job) -> list[Job]:
         if not self.engine.lends or self.engine.is_lower(job):
             return []
         return [other for other in reversed(self.engine.running) if self.engine.is_lower(other)]
@@ -233,7 +233,7 @@ class Srpt(Book):
     def losing_key(self, job: Job) -> Rank:
         return (self.remaining(job), job.arrival)
 
-    def evictable(self, job: Job) -> list[Job]:
+    def preemptible(self, job: Job) -> list[Job]:
         least, until = self.setting("hysteresis_tokens", 0), exact(self.setting("preempt_until", 1.0))
         found = [
             other
@@ -319,7 +319,7 @@ class Mlfq(Book):
         for job in self.engine.waiting:
             job.level_at_choice = self.level(job)
 
-    def evictable(self, job: Job) -> list[Job]:
+    def preemptible(self, job: Job) -> list[Job]:
         if not self.setting("preempt", self.preempts):
             return []
         own, mine = job.level_at_choice, (job.arrival, job.id)
@@ -582,8 +582,8 @@ class MlfqDrf(Mlfq, Shares):
     def line(self, job: Job) -> object:
         return (self.level(job), job.tenant)
 
-    def evictable(self, job: Job) -> list[Job]:
-        return [other for other in super().evictable(job) if other.level > job.level_at_choice]
+    def preemptible(self, job: Job) -> list[Job]:
+        return [other for other in super().preemptible(job) if other.level > job.level_at_choice]
 
     def running_order(self) -> list[Job]:
         if not self.setting("preempt", self.preempts):

@@ -48,7 +48,7 @@ def batch_by_iteration(log: Log) -> list[dict[int, dict[str, Any]]]:
 
 
 Wait = tuple[int, int, int, int, int, int]
-"""Request, from, to, known tokens, number of its eviction or 0, tokens of it that wait on the host."""
+"""Request, from, to, known tokens, number of its preemption or 0, tokens of it that wait on the host."""
 
 
 def waits_of(log: Log) -> list[Wait]:
@@ -57,13 +57,13 @@ def waits_of(log: Log) -> list[Wait]:
     for request in range(len(log.requests.ids)):
         mine = [row for row in range(len(log.stays.request)) if log.stays.request[row] == request]
         mine.sort(key=lambda row: int(log.stays.iteration[row]))
-        since, evicted = int(log.requests.arrival_ps[request]), 0
+        since, preempted = int(log.requests.arrival_ps[request]), 0
         for row in mine:
             kept, known = int(log.stays.hit_tokens[row]), int(log.stays.known_tokens[row])
             known += kept >= known
-            found.append((request, since, int(log.stays.start_ps[row]), known, evicted, kept))
+            found.append((request, since, int(log.stays.start_ps[row]), known, preempted, kept))
             since = int(log.stays.end_ps[row])
-            evicted = 1 + max(
+            preempted = 1 + max(
                 (
                     number
                     for number, (victim, at) in enumerate(
@@ -80,7 +80,7 @@ def waits_of(log: Log) -> list[Wait]:
             end = int(log.ended_ps[request])
             if end < 0:
                 end = log.horizon_ps if log.horizon_ps >= 0 else log.end_ps
-            found.append((request, since, end, known, evicted, 0))
+            found.append((request, since, end, known, preempted, 0))
     return [wait for wait in found if wait[2] > wait[1]]
 
 

@@ -154,7 +154,7 @@ def test_hardware_tells_the_error_of_the_chosen_preset_and_of_all_others() -> No
 def test_a_word_is_found_and_the_glossary_is_complete() -> None:
     page = about("words")
     assert all(f"**{one.word}**" in said(page) for one in glossary().values())
-    page.text_input(key="find_word").set_value("EVICTION").run()
+    page.text_input(key="find_word").set_value("PREEMPTION").run()
     assert "**preemption**" in said(page) and "**tenant**" not in said(page)
     page.text_input(key="find_word").set_value("no such word at all").run()
     assert "no such word" in said(page) and not page.exception

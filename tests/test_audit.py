@@ -32,7 +32,7 @@ def test_a_run_without_requests_is_sound() -> None:
 
 @pytest.fixture(scope="module")
 def sound() -> Log:
-    """Nine requests of three levels on little memory: with evictions, prefill in pieces and an idle time."""
+    """Nine requests of three levels on little memory: with preemptions, prefill chunks and an idle time."""
     engine = {"hardware": "constant", "iteration_s": 1.0, "block_size": 4, "kv_blocks": 12, "max_num_seqs": 4}
     engine |= {"max_num_batched_tokens": 16}
     listed = [
@@ -90,13 +90,13 @@ def make(value: int) -> Callable[[Any], None]:
         ("", "first_scheduled_ps", make(0), "before it arrived"),
         ("", "first_token_ps", make(10**16), "before its first token"),
         ("", "first_token_ps", make(NEVER), "its first at"),
-        ("", "preemptions", put(3, 1), "evicted"),
+        ("", "preemptions", put(3, 1), "preempted"),
         ("", "recomputed_tokens", put(3, 999), "had lost only"),
         ("stays", "iteration", put(1, -1), "r"),
         ("stays", "end_iteration", put(0, 1), "r"),
         ("stays", "start_ps", put(0, 1), "not with its iteration"),
         ("stays", "known_tokens", put(0, 1), "emitted"),
-        ("stays", "end", make(3), "evicted"),
+        ("stays", "end", make(3), "preempted"),
         ("chunks", "tokens", put(0, 1), "r"),
         ("chunks", "before", put(4, 1), "tokens before it"),
         ("chunks", "iteration", put(0, -1), "r"),

@@ -33,10 +33,10 @@ CASES = Path(__file__).resolve().parent / "cases"
 IN_PART = {
     "CHK-06": "an iteration mixes prompts and decodes; there is no mode that computes prompts alone",
     "FAIR-07": "nothing counts requests as tokens; without a limit as many get in",
-    "KV-16": "whoever runs out of blocks evicts one at a time; nothing here drops all",
-    "KV-18": "a holder can always be evicted, so the two never block each other; the nearest that cannot end "
-    "is a memory too small for one, and it is named",
-    "PRI-08": "an eviction for a waiting request stops as soon as it fits; nothing here evicts more",
+    "KV-16": "whoever runs out of blocks preempts one at a time; nothing here drops all",
+    "KV-18": "a holder can always be preempted, so the two never block each other; the nearest that cannot "
+    "end is a memory too small for one, and it is named",
+    "PRI-08": "a preemption for a waiting request stops as soon as it fits; nothing here preempts more",
     "SYS-11": "each list of requests is a run of its own; no command plays several and shows their range yet",
 }
 """Cases that hold but for this: mostly a broken side that the engine cannot have."""
@@ -202,10 +202,10 @@ def test_pri_06_priorities_that_nobody_reads_are_noticed() -> None:
     assert "policies.priority" not in read.notes
 
 
-def test_pri_08_no_more_is_evicted_than_is_needed() -> None:
+def test_pri_08_no_more_is_preempted_than_is_needed() -> None:
     fixed = run("PRI-08", "preemptive")
     assert fixed.preemptions == 1 and fixed.ttft_s("H") == 1
-    # All four hold as much, so that evicting all of them would lose four times this.
+    # All four hold as much, so that preempting all of them would lose four times this.
     assert fixed.wasted_tokens == 169
     assert {len(fixed.token_times_s(name)) for name in fixed.named("L")} == {30}
 
@@ -347,7 +347,7 @@ def test_kv_12_the_more_future_is_kept_free_the_less_is_thrown_out() -> None:
         assert less.peak_running > more.peak_running and less.makespan_s < more.makespan_s
 
 
-def test_kv_14_everybody_finishes_and_few_are_evicted_twice() -> None:
+def test_kv_14_everybody_finishes_and_few_are_preempted_twice() -> None:
     roomy, tight, tighter = (
         run("KV-14", "fcfs", f"engine.kv_blocks={blocks}") for blocks in (1000, 215, 190)
     )
@@ -358,9 +358,9 @@ def test_kv_14_everybody_finishes_and_few_are_evicted_twice() -> None:
     assert roomy.preemptions == 0 and 0 < tight.preemptions < tighter.preemptions
 
 
-def test_kv_16_one_eviction_at_a_time_loses_little() -> None:
+def test_kv_16_one_preemption_at_a_time_loses_little() -> None:
     fixed = run("KV-16", "fcfs")
-    # Dropping all six whenever blocks run out would lose 1,856 tokens by 15 evictions.
+    # Dropping all six whenever blocks run out would lose 1,856 tokens by 15 preemptions.
     assert fixed.preemptions == 3 and fixed.wasted_tokens == 384 <= 1856 / 3
 
 
@@ -500,13 +500,13 @@ def test_fair_09_a_slot_is_drained_for_whoever_waits_for_it() -> None:
 
 
 def test_fair_12_protecting_the_interactive_costs_the_batch() -> None:
-    first, priority, evict = (run("FAIR-12", policy) for policy in ("fcfs", "priority", "preemptive"))
+    first, priority, preempt = (run("FAIR-12", policy) for policy in ("fcfs", "priority", "preemptive"))
     alone = run("FAIR-12", "preemptive", trace("FAIR-12-alone"))
-    late = {one: percentile(one.ttfts_s("i"), 95) for one in (first, priority, evict, alone)}
-    assert late[evict] <= 1.5 * late[alone] and late[priority] <= 0.2 * late[first]
+    late = {one: percentile(one.ttfts_s("i"), 95) for one in (first, priority, preempt, alone)}
+    assert late[preempt] <= 1.5 * late[alone] and late[priority] <= 0.2 * late[first]
     batch_end = {one: max(map(one.e2e_s, one.named("b"))) for one in (first, priority)}
     assert batch_end[priority] > batch_end[first]
-    assert evict.wasted_tokens > 0 == priority.wasted_tokens
+    assert preempt.wasted_tokens > 0 == priority.wasted_tokens
 
 
 def test_fair_14_a_small_tenant_does_not_wait_behind_the_flood() -> None:

@@ -29,7 +29,7 @@ every_policy = pytest.mark.parametrize("policy", sorted(POLICIES))
 
 
 def same(one: Log, other: Log) -> bool:
-    """Whether two logs say the same of every request, stay and eviction."""
+    """Whether two logs say the same of every request, stay and preemption."""
     tables = [(getattr(one, part), getattr(other, part)) for part in ("stays", "preempted")]
     pairs = [(getattr(one, name), getattr(other, name)) for name in COLUMNS]
     pairs += [(getattr(a, column.name), getattr(b, column.name)) for a, b in tables for column in fields(a)]

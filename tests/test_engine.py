@@ -231,9 +231,9 @@ def test_what_is_kept_for_a_level_is_kept_in_either_direction(lend: bool) -> Non
     assert digest(simulate(low, "rescue")) == digest(simulate(high, "rescue"))
 
 
-@pytest.mark.parametrize(("asked", "start_s", "evicted"), [(6, 1, [1]), (7, 20, []), (8, 20, [])])
+@pytest.mark.parametrize(("asked", "start_s", "preempted"), [(6, 1, [1]), (7, 20, []), (8, 20, [])])
 def test_only_loans_are_taken_back_and_none_where_they_are_too_little(
-    asked: int, start_s: int, evicted: list[int]
+    asked: int, start_s: int, preempted: list[int]
 ) -> None:
     # Two lower ones hold 4 blocks of 10 each, 3 of them beyond the 5 unreserved. Without the newer, 6 are
     # free and nothing is on loan any more: whoever asks for 7 waits until both have ended.
@@ -242,7 +242,7 @@ def test_only_loans_are_taken_back_and_none_where_they_are_too_little(
     whole = scenario([lower, lower, asks], kv_blocks=10, block_size=100)
     log = simulate(whole.changed(policies={"rescue": {"kv": 0.5}}), "rescue")
     assert log.first_scheduled_ps[2] == start_s * PS_PER_S
-    assert log.preempted.victim.tolist() == evicted
+    assert log.preempted.victim.tolist() == preempted
 
 
 def test_what_an_urgent_one_was_promised_is_kept_again_when_it_has_left() -> None:
@@ -310,7 +310,7 @@ def test_an_engine_that_cannot_go_on_stops_with_the_reason() -> None:
     assert log.outcome.tolist() == [Outcome.UNFINISHED]
 
 
-def test_requests_that_evict_each_other_for_ever_stop_with_the_reason() -> None:
+def test_requests_that_preempt_each_other_for_ever_stop_with_the_reason() -> None:
     # Both came at once, so the longer admitted yields, and each prompt alone nearly fills the pool.
     requests: list[dict[str, Any]] = [
         {"arrival_s": 0.0, "prompt": prompt, "output": 3} for prompt in (117, 127)
@@ -322,7 +322,7 @@ def test_requests_that_evict_each_other_for_ever_stop_with_the_reason() -> None:
     assert log.iterations < 1000
 
 
-def test_evictions_beside_one_who_decodes_are_no_livelock() -> None:
+def test_preemptions_beside_one_who_decodes_are_no_livelock() -> None:
     # As above in blocks a thousand times as large, beside one that needs a single block to its end.
     large = 1024
     requests: list[dict[str, Any]] = [

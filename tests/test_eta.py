@@ -59,7 +59,7 @@ def test_who_outgrows_the_memory_leaves_before_it_ends() -> None:
     log = contended([*low, {"id": "H", "arrival_s": 1, "prompt": 4, "output": 1}], block_size=1)
     found = told(log, "H", 1)
     actual = int(log.first_scheduled_ps[of(log, "H")]) // TICK - 1
-    # The evicting iteration admits nobody; the estimate does not know that rule.
+    # The preempting iteration admits nobody; the estimate does not know that rule.
     assert found.iterations[0] is not None and actual - 1 <= found.iterations[0] <= actual
 
 

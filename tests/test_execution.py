@@ -16,7 +16,7 @@ from sched.execution import Execution, durations, execution, execution_of, slowe
 from sched.inversion import analyse
 from sched.log import Log
 from sched.model import Outcome
-from sched.overtaking import eviction_inversions, order_inversions
+from sched.overtaking import order_inversions, preemption_inversions
 from tests.strategies import small_scenarios
 
 PRESETS = ("h100_sxm|llama-3.1-8b|tp1", "h100_sxm|mixtral-8x7b|tp2", "rtx4090|llama-3.1-8b|tp1|lss")
@@ -164,7 +164,7 @@ def test_later_ones_of_ones_class_and_spared_lower_ones_are_counted_one_by_one(r
         stayed = (stays.iteration < at) & (stays.end_iteration > at)
         lower = listed.priority[stays.request] > listed.priority[victim]
         spared[victim] += bool((stayed & lower).any())
-    assert eviction_inversions(evidence(log)).tolist() == spared
+    assert preemption_inversions(evidence(log)).tolist() == spared
 
 
 def test_who_never_got_in_was_overtaken_too() -> None:

@@ -352,7 +352,7 @@ def test_two_shortages_share_a_wait_by_how_much_of_each_is_missing() -> None:
     assert Fraction(int(found.kv_ps[urgent]), TICK) == 6 * Fraction(2, 7)
 
 
-def test_first_come_puts_the_evicted_back_in_their_former_order() -> None:
+def test_first_come_puts_the_preempted_back_in_their_former_order() -> None:
     # One token a block, 8 blocks, pieces of 4: in its second iteration r0 needs 4, so r3, r2 and r1 must go.
     small = [{"id": f"r{i}", "prompt": 1, "output": 4, "priority": i % 2} for i in range(1, 4)]
     requests = [{"id": "r0", "prompt": 8, "output": 1}, *small]
@@ -456,8 +456,8 @@ def test_who_would_fit_and_is_held_back_by_the_policy_waits_by_its_rule(policy: 
     assert not found.inversion_ps.any()
 
 
-def test_an_evicted_urgent_request_is_counted_when_a_lower_one_stays() -> None:
-    # One token a block, 10 blocks: both grow, and first come evicts the one admitted last, whatever its
+def test_a_preempted_urgent_request_is_counted_when_a_lower_one_stays() -> None:
+    # One token a block, 10 blocks: both grow, and first come preempts the one admitted last, whatever its
     # urgency.
     log = contended(
         [{"id": "L", "prompt": 3, "output": 8, "priority": 1}, {"id": "H", "prompt": 3, "output": 8}],
@@ -465,8 +465,8 @@ def test_an_evicted_urgent_request_is_counted_when_a_lower_one_stays() -> None:
         block_size=1,
     )
     found = analyse(log)
-    assert log.preemptions[of(log, "H")] == found.eviction_inversions[of(log, "H")] == 1
-    assert found.eviction_inversions[of(log, "L")] == 0
+    assert log.preemptions[of(log, "H")] == found.preemption_inversions[of(log, "H")] == 1
+    assert found.preemption_inversions[of(log, "L")] == 0
     assert found.inversion_ps[of(log, "H")] == found.wait_ps[of(log, "H")] > 0
 
 
@@ -542,8 +542,11 @@ def test_an_explanation_adds_up_and_says_what_would_have_helped() -> None:
     assert told["bound"]["kind"] == "unbounded"
     assert told["execution"]["running_s"] == pytest.approx(4 * TICK_S)
     sentences = " ".join(story(told))
-    assert "7 lower requests share the blame; most of it is of those that were admitted past it." in sentences
-    assert "5 lower requests went past it" in sentences
+    assert (
+        "7 less urgent requests share the blame; most of it is of those that were admitted past it."
+        in sentences
+    )
+    assert "5 less urgent requests went past it" in sentences
 
 
 @settings(max_examples=60)
@@ -560,14 +563,14 @@ def test_a_requests_life_is_told_without_gaps(log: Log) -> None:
         ended = int(log.ended_ps[request])
         assert ended < 0 or told[-1]["to_s"] == pytest.approx(ended / PS_PER_S)
         names = [row["event"] for row in told]
-        assert names.count("eviction") == log.preemptions[request]
+        assert names.count("preemption") == log.preemptions[request]
         assert names.count("admission") == (log.stays.request == request).sum()
         waited = sum(row["to_s"] - row["from_s"] for row in told if row["event"] == "wait")
         assert waited == pytest.approx(found.wait_ps[request] / PS_PER_S, abs=1e-9)
 
 
 def test_a_life_in_words() -> None:
-    # One token a block, 10 blocks: first come evicts H, admitted last, when both have grown to 5 blocks.
+    # One token a block, 10 blocks: first come preempts H, admitted last, when both have grown to 5 blocks.
     log = contended(
         [{"id": "L", "prompt": 3, "output": 8, "priority": 1}, {"id": "H", "prompt": 3, "output": 8}],
         "fcfs",
@@ -579,7 +582,7 @@ def test_a_life_in_words() -> None:
         ("admission", "got in beside 1 other, 1 of them lower"),
         ("prefill", "prefilled 3 tokens in 1 piece; its blocks grew from 0 to 3"),
         ("decode", "decoded 2 tokens; its blocks grew from 3 to 5"),
-        ("eviction", "evicted for L with 5 computed tokens, while 1 lower request stayed"),
+        ("preemption", "preempted for L with 5 computed tokens, while 1 less urgent request stayed"),
         ("wait", "waited 0.63 s: kv 0.63 s; lower ones held what it lacked: L 0.63 s"),
         ("admission", "got in beside 0 others, 0 of them lower"),
         ("prefill", "prefilled 6 tokens in 1 piece; its blocks grew from 0 to 6"),
@@ -626,7 +629,7 @@ def test_the_caption_says_what_is_short_who_holds_it_and_who_went_past() -> None
     [
         (
             "backfill",
-            "shared among 7 lower requests: some were there first, some were admitted past it",
+            "shared among 7 less urgent requests: some were there first, some were admitted past it",
         ),
         ("hol", "100 % of the waiting is inversion, mostly C, which was there first"),
         ("preemptive", "none of them had to wait"),

@@ -319,9 +319,9 @@ def stepped_iterations(result: Result, ordinal: dict[str, int]) -> list[tuple[An
 
 def stepped_preemptions(result: Result, ordinal: dict[str, int]) -> list[tuple[int, ...]]:
     return [
-        (i, evicted.at_ps, ordinal[evicted.victim], ordinal[evicted.beneficiary], evicted.lost_tokens)
+        (i, preempted.at_ps, ordinal[preempted.victim], ordinal[preempted.beneficiary], preempted.lost_tokens)
         for i, one in enumerate(result.iterations)
-        for evicted in one.preempted
+        for preempted in one.preempted
     ]
 
 
@@ -337,9 +337,9 @@ def stepped_stays(result: Result, ordinal: dict[str, int]) -> list[tuple[int, ..
 
     for i, one in enumerate(result.iterations):
         entered = set(one.admitted + one.resumed)
-        for evicted in one.preempted:
-            end = StayEnd.DISPLACED if evicted.beneficiary in entered else StayEnd.OUTGROWN
-            close(evicted.victim, i, one.start_ps, end)
+        for preempted in one.preempted:
+            end = StayEnd.DISPLACED if preempted.beneficiary in entered else StayEnd.OUTGROWN
+            close(preempted.victim, i, one.start_ps, end)
         # What comes back from the host counts as found, and all that it had computed as known.
         hits = dict(one.hits) | {name: tokens for name, tokens, _ in one.returned}
         targets = {name: target for name, _, target in one.returned}
@@ -495,7 +495,7 @@ def test_a_token_slice_binds_with_prefix_caching_too() -> None:
 
 
 @pytest.mark.parametrize("policy", ["priority", "backfill"])
-def test_requests_that_evict_each_other_for_ever_end_the_run(policy: str) -> None:
+def test_requests_that_preempt_each_other_for_ever_end_the_run(policy: str) -> None:
     engine: dict[str, Any] = {"kv_blocks": 40, "block_size": 1, "max_num_seqs": 6}
     engine |= {"max_num_batched_tokens": 2, "long_prefill_token_threshold": 1, "gate": "first_chunk"}
     rows = [(0.0, 1, output, 0) for output in (1, 1, 31, 36, 1)]

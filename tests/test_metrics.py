@@ -118,7 +118,7 @@ def test_every_further_figure_of_a_run_that_fits_on_paper() -> None:
         **{"share": stranded, "promised": 0, "reserved": 0, "head_of_line": stranded}
     }
     assert found["preemption_waste"] == {
-        **{"recomputed_share": 0, "evictions_per_request": 0, "swapped_tokens": 0}
+        **{"recomputed_share": 0, "preemptions_per_request": 0, "swapped_tokens": 0}
     }
     window = {"from_s": 0.0, "to_s": 4.0, "output_tokens_per_s": 1.0, "requests_per_s": 0.25, "jain": 0.5}
     assert found["window"] == window

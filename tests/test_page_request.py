@@ -41,7 +41,7 @@ def test_the_story_says_the_bound_and_keeps_the_replays_out_of_the_blame() -> No
     one = component(asked(policies="backfill", focus="chat-46"), "story")["sides"][0]
     said = " ".join(one["sentences"]).replace("\u202f", " ")
     assert statement(log, scenario, request, analyse(log).seen).text in said
-    assert "lower requests made its iterations" in said
+    assert "less urgent requests made its iterations" in said
     assert "Played again" not in said
     assert len(one["culprits"]) <= FEW_ROWS and sum(row["part"] for row in one["culprits"]) <= 1 + 1e-9
     assert one["helped"][0]["words"] == "as it was"

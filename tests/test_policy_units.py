@@ -102,7 +102,7 @@ def replace_arrival(one: Request, arrival_ps: int) -> Request:
     return one._replace(arrival_ps=arrival_ps)
 
 
-def test_srpt_counts_what_is_left_and_evicts_the_largest_first() -> None:
+def test_srpt_counts_what_is_left_and_preempts_the_largest_first() -> None:
     rules = policy("srpt", lengths(100, 100, 5), hysteresis_tokens=10)
     first, second, short = (request(f"r{row}", prompt_tokens=10) for row in range(3))
     # 10 + 100 - 1 tokens of life; a decoder that has emitted 40 has the KV of 49.
@@ -135,7 +135,7 @@ def test_srpt_leaves_those_alone_who_are_nearly_done() -> None:
     emitted=st.integers(1, 150),
     waiter=st.integers(1, 60),
 )
-def test_whom_srpt_may_not_evict_stays_safe_until_the_prediction_turns(
+def test_whom_srpt_may_not_preempt_stays_safe_until_the_prediction_turns(
     predicted: int, true: int, kind: str, until: float, emitted: int, waiter: int
 ) -> None:
     def outlived(emitted: int) -> int:
@@ -320,7 +320,7 @@ def test_time_in_the_batch_is_added_up_over_stays_and_counts_for_one_level() -> 
     rules.arrived(one, 0)
     rules.admitted(one, at(3))
     assert rules.turns_ps(one, 3 * S) == 4 * S
-    # Evicted after 0.75 s; back at 10 s, a quarter of a second is left of the first level.
+    # Preempted after 0.75 s; back at 10 s, a quarter of a second is left of the first level.
     rules.left(one, at(3.75), StayEnd.DISPLACED)
     assert rules.rank(one, at(9))[0] == 0
     rules.admitted(one, at(10))
@@ -335,7 +335,7 @@ def test_time_in_the_batch_is_added_up_over_stays_and_counts_for_one_level() -> 
     assert not (rules.level or rules.used_ps or rules.from_ps)
 
 
-def test_a_waiter_evicts_those_of_lower_levels_only_lowest_and_newest_first() -> None:
+def test_a_waiter_preempts_those_of_lower_levels_only_lowest_and_newest_first() -> None:
     rules = policy("mlfq", quanta=[1, 1, 1])
     low, middle, top, new = (request(f"r{row}") for row in range(4))
     for one in (low, middle, top, new):

@@ -96,7 +96,7 @@ def decisions(iteration: Iteration, ordinal: dict[str, int]) -> dict[str, Any]:
         "a": [ordinal[i] for i in iteration.arrived],
         "n": [ordinal[i] for i in iteration.admitted],
         "r": [ordinal[i] for i in iteration.resumed],
-        "p": [ordinal[eviction.victim] for eviction in iteration.preempted],
+        "p": [ordinal[preemption.victim] for preemption in iteration.preempted],
         "h": [[ordinal[i], tokens] for i, tokens in iteration.hits],
         "f": [ordinal[i] for i in iteration.finished],
         "s": [[ordinal[i], tokens] for i, tokens in iteration.scheduled],

@@ -90,7 +90,7 @@ def test_of_many_classes_that_are_alike_the_largest_is_meant_and_each_keeps_its_
 def test_a_trace_becomes_the_scenario_and_its_link_opens_again() -> None:
     page = give(opened(v="1", t="12", focus="chat-3"), "mine.csv", LOW_FIRST)
     assert not page.exception and not page.error and not page.warning
-    assert any(one.value == f"**{plain('Replay of mine.csv')}**" for one in page.markdown)
+    assert any(one.value == f"# **{plain('Replay of mine.csv')}**" for one in page.markdown)
     assert "2 P0 requests, as recorded" in component(page, "cards")["trust"]
     assert {row["role"] for row in component(page, "incidents")["rows"]} <= {0}
     assert "4 requests in 3 s" in words(page) and "Dropped nothing" in words(page)

@@ -118,8 +118,8 @@ def one_seat(*requests: tuple[str, float, int, int], **engine: Any) -> Scenario:
     return Scenario(engine=machine, requests=rows)
 
 
-def test_an_eviction_is_a_stall_that_the_mean_gap_hides() -> None:
-    # a: tokens at 1 and 2, evicted at 2 for b, which runs until 4; recomputed, a's third token comes at 5.
+def test_a_preemption_is_a_stall_that_the_mean_gap_hides() -> None:
+    # a: tokens at 1 and 2, preempted at 2 for b, which runs until 4; recomputed, a's third token comes at 5.
     rows = [
         {"id": "a", "priority": 1, "prompt": 2, "output": 3},
         {"id": "b", "priority": 0, "arrival_s": 2.0, "prompt": 2, "output": 2},

@@ -63,7 +63,7 @@ def test_the_simpler_rule_on_paper() -> None:
     assert found.at_once == 3  # 0.5 a second, each for 6 s
     assert found.drain_s == pytest.approx(6.0)  # nobody else gives anything back
     assert found.drain_blocks == ceil(3 * (31.25 + 12.5))
-    # One lower request a second, of 64 blocks: the 94 blocks of three prompts take 1.46 s.
+    # One less urgent request a second, of 64 blocks: the 94 blocks of three prompts take 1.46 s.
     lower = stream(60, 1.0, name="l", priority=1, prompt=1000, output=25)
     found = suggest(constant(0.03, stream(30, 2.0, prompt=500, output=200), lower))
     assert found.drain_s == pytest.approx(3 * 500 / 16 / 64)
@@ -79,7 +79,7 @@ def test_never_less_than_the_largest_urgent_request() -> None:
     scenario = preset("textbook")
     found = suggest(scenario.changed(requests=[*scenario.requests, wide]))
     assert found.refused_if_strict == 1
-    assert found.lines[-1] == "That is to be lent: if it were strict, 1 lower request could never run."
+    assert found.lines[-1] == "That is to be lent: if it were strict, 1 less urgent request could never run."
 
 
 def test_what_cannot_run_is_not_reckoned_with() -> None:

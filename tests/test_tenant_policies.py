@@ -105,7 +105,7 @@ def backlog(of: dict[str, list[tuple[int, int]]]) -> list[dict[str, Any]]:
 
 def service(log: Log, prompt_price: int, output_price: int) -> tuple[list[dict[str, int]], int]:
     """What each tenant has been given at each iteration boundary, prompts counted at admission; and the last
-    boundary at which both still have somebody waiting. Needs whole prompts in one iteration, no evictions.
+    boundary at which both still have somebody waiting. Needs whole prompts in one iteration, no preemptions.
     """
     assert not len(log.preempted.victim)
     stays, listed = log.stays, log.requests
@@ -344,7 +344,7 @@ def test_drr_forfeits_what_is_left_when_a_tenant_has_nobody() -> None:
     assert drr.deficit["A"] == 10 - 3
     drr.queued(second, Standing(0, 0))
     assert drr.deficit["A"] == 0 and drr.counter("A", second) == (1, 0)
-    # Who was evicted has paid: it returns in the round that its tenant is in.
+    # Who was preempted has paid: it returns in the round that its tenant is in.
     drr.queued(first, Standing(0, 0, preemptions=1))
     assert drr.counter("A", first) == (0, 0)
 
@@ -417,7 +417,7 @@ def test_under_a_strict_quota_a_tenant_never_notices_the_other(
     a: list[tuple[int, int]], b: list[tuple[int, int]], weight: float, blocks: int
 ) -> None:
     engine: dict[str, Any] = {"block_size": 10, "kv_blocks": blocks, "max_num_seqs": 8}
-    # With the peak promised nobody is evicted: an eviction, of anybody, holds up all newcomers.
+    # With the peak promised nobody is preempted: a preemption, of anybody, holds up all newcomers.
     engine |= {"max_num_batched_tokens": 64, "gate": "peak"}
     weights = {"A": weight, "B": 1.0}
     both = run(backlog({"A": a, "B": b}), "quota", {}, weights, **engine)

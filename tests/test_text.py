@@ -49,7 +49,7 @@ def test_no_name_stands_for_two_terms() -> None:
 
 def test_a_term_is_found_by_any_name_of_it_and_told_in_the_language_asked_for() -> None:
     assert term("Rescue buffer") == term("reserve") == glossary()["rescue buffer"].meaning
-    assert entry("eviction", "zh").word == "抢占" and "重新等待" in term("preemption", "zh")
+    assert entry("preemption", "zh").word == "抢占" and "重新等待" in term("preemption", "zh")
     found = named("回填", "zh")
     assert found and found.key == "backfill" and named("no such word") is None
     with pytest.raises(KeyError):

@@ -167,14 +167,14 @@ def test_half_full_blocks_on_paper() -> None:
     # 50 tokens in a block of 100, then 51.
     log = simulate(blocks({"fcfs": {}}, (0, 0, 50, 2)), "fcfs")
     assert fragmentation(log, analyse(log)) == pytest.approx(1 - 101 / 200)
-    assert repeated(log) == {"recomputed_share": 0, "evictions_per_request": 0}
+    assert repeated(log) == {"recomputed_share": 0, "preemptions_per_request": 0}
 
 
-def test_an_eviction_on_paper() -> None:
-    # r0 is evicted with 101 + 1 tokens computed; they are computed again, and a third is new.
+def test_a_preemption_on_paper() -> None:
+    # r0 is preempted with 101 + 1 tokens computed; they are computed again, and a third is new.
     scenario = blocks({"preemptive": {}}, (1, 0, 101, 4), (0, 2, 801, 1))
     log = simulate(scenario, "preemptive")
-    assert repeated(log) == {"recomputed_share": 102 / (104 + 801), "evictions_per_request": 0.5}
+    assert repeated(log) == {"recomputed_share": 102 / (104 + 801), "preemptions_per_request": 0.5}
 
 
 def test_a_swap_on_paper() -> None:
@@ -182,7 +182,7 @@ def test_a_swap_on_paper() -> None:
     requests = (1, 0.0, 101, 4), (0, 2.0, 801, 1)
     scenario = blocks({"preemptive": {"mode": "swap"}}, *requests)
     log = simulate(scenario, "preemptive")
-    assert repeated(log) == {"recomputed_share": 0, "evictions_per_request": 0.5}
+    assert repeated(log) == {"recomputed_share": 0, "preemptions_per_request": 0.5}
     assert moved(log, scenario) == {"swapped_tokens": 204}
     assert moved(log, blocks({"preemptive": {}}, *requests)) == {"swapped_tokens": 0}
     # Llama-3.1-8B: two (key and value) of 32 layers, 8 heads, 128 numbers of two bytes each.

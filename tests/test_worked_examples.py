@@ -93,7 +93,7 @@ BATCHES = [
     ),
     # Peaks of 3 + 3 - 1 = 5 blocks: two of them exceed 8, so one after the other.
     Worked(
-        "A4.3 no eviction",
+        "A4.3 no preemption",
         "fcfs",
         [sized("R1", 0, 3, 3), sized("R2", 0, 3, 3)],
         {"R1": (0, 3), "R2": (3, 6)},

@@ -51,7 +51,7 @@ def _by_class(summaries: Summaries) -> str:
 
 
 def _in_all(summaries: Summaries) -> str:
-    heads = ["policy", "finished", "not", "last finish", "tokens/s", "evictions", "recomputed", "KV used"]
+    heads = ["policy", "finished", "not", "last finish", "tokens/s", "preemptions", "recomputed", "KV used"]
     heads += ["seats used", "fairness", "inversion", "incidents"]
     rows = []
     for policy, one in summaries.items():

@@ -1,4 +1,4 @@
-"""What is marked on the Gantt chart: the culprit, who passed, evictions, and names."""
+"""What is marked on the Gantt chart: the culprit, who passed, preemptions, and names."""
 
 from collections.abc import Sequence
 
@@ -75,8 +75,8 @@ def _label(name: str, y: float, look: int, is_strong: bool) -> list[Markup]:
     return [label, mark(look, GUTTER - 11, y - 4, 8)]
 
 
-def evictions(chart: Gantt, views: Sequence[Glance], say: Language) -> Markup:
-    """A ringed cross where somebody was evicted in B, or in A where B evicts nobody; neighbours counted."""
+def preemptions(chart: Gantt, views: Sequence[Glance], say: Language) -> Markup:
+    """A ringed cross where somebody was preempted in B, or in A where B preempts nobody; neighbours count."""
     number = len(views) - 1 if len(views[-1].side.log.preempted.at_ps) else 0
     times = views[number].side.log.preempted.at_ps
     if not len(times):
@@ -97,6 +97,6 @@ def evictions(chart: Gantt, views: Sequence[Glance], say: Language) -> Markup:
         parts.append(tag("path", d=ring + cross, fill=P["bg"], stroke=P["ink"], stroke_width=1.3))
         if many > 1:
             parts.append(words(f"{many:.0f}", x + 8, y + 4, font_size=11.5, fill=P["ink"]))
-    name = shortened(say("evicted in {side}", side="AB"[number]), GUTTER - 8, 12)
+    name = shortened(say("preempted in {side}", side="AB"[number]), GUTTER - 8, 12)
     parts.append(words(name, GUTTER - 8, y + 4, font_size=12, fill=P["ink2"], text_anchor="end"))
     return joined(parts)

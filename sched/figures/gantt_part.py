@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sched.figures.blocks import Pieces
-from sched.figures.gantt_marks import culprit, evictions, labels, passed
+from sched.figures.gantt_marks import culprit, labels, passed, preemptions
 from sched.figures.gantt_rows import AXIS, GUTTER, STEPS, Gantt
 from sched.figures.glance import Glance
 from sched.figures.palette import ROLES, palette
@@ -43,7 +43,7 @@ def gantt(
         box(flag_x - 26, 0, 52, 17, P["ink"], rx=5),
         words(clock, flag_x, 12.5, font_size=11.5, font_weight=650, fill="#fff", text_anchor="middle"),
     ]
-    gone = evictions(chart, drawn, say)
+    gone = preemptions(chart, drawn, say)
     return joined([*parts, gone]), chart.height + (12 if gone else 0)
 
 

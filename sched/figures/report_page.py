@@ -179,7 +179,7 @@ def _comparison(told: Report, say: Language) -> Markup:
         say("Policy"),
         say("Finished"),
         say("Tokens per second"),
-        say("Evictions"),
+        say("Preemptions"),
         say("Recomputed tokens"),
     ]
     heads += [say("Fairness (Jain)"), say("KV memory used")]

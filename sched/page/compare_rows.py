@@ -162,7 +162,7 @@ def _of_the_machine(found: Comparison, said: str) -> list[Column]:
             found,
             "recomputed",
             tr("recomputed"),
-            tr("Tokens computed again after evictions, as a share of the useful ones; {said}.", said=said),
+            tr("Tokens computed again after preemptions, as a share of the useful ones; {said}.", said=said),
             "preemption_waste.recomputed_share",
             "",
             lambda value: share(value, 1),

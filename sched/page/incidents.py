@@ -27,7 +27,7 @@ def _lead(
     if slower := slowed(now.scenario, now.a)[name]:
         lines.append(
             marked(
-                "In the batch, lower requests made its iterations **{span}** longer under A.",
+                "In the batch, less urgent requests made its iterations **{span}** longer under A.",
                 say(),
                 span=seconds(slower),
             )

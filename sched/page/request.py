@@ -28,9 +28,9 @@ def cause_words() -> dict[str, str]:
         "quantum_s": tr("the iteration in progress"),
         "legitimate_s": tr("its own level and above"),
         "reserved_s": tr("a rule of the policy"),
-        "kv_s": tr("KV memory held by lower requests"),
-        "tokens_s": tr("tokens of lower requests"),
-        "seats_s": tr("seats of lower requests"),
+        "kv_s": tr("KV memory held by less urgent requests"),
+        "tokens_s": tr("tokens of less urgent requests"),
+        "seats_s": tr("seats of less urgent requests"),
     }
 
 
@@ -51,7 +51,7 @@ def event_words() -> dict[str, str]:
         "admission": tr("admitted"),
         "prefill": tr("prefill"),
         "decode": tr("decode"),
-        "eviction": tr("evicted"),
+        "preemption": tr("preempted"),
         "end": tr("end"),
     }
 

@@ -135,7 +135,7 @@ def _slowed(form: str, key: str, _scenario: Scenario, _result: Result) -> dict[s
 
 
 def slowed(scenario: Scenario, key: str) -> dict[str, float]:
-    """Execution inversion by class, in seconds: how much longer lower requests made its iterations."""
+    """Execution inversion by class, in seconds: how much longer less urgent requests made its iterations."""
     one = alone(scenario, key)
     return _slowed(link(one), key, one, result(scenario, key))
 

@@ -92,13 +92,13 @@ def scenario_story(scenario: Scenario) -> str:
 
 def heading(scenario: Scenario, about: str) -> str:
     """The view's heading: the scenario's title in bold and, beside it in grey, what is said of it."""
-    return f"# **{plain(scenario_title(scenario))}** :gray[{about}]"
+    return f"# **{plain(scenario_title(scenario))}**" + (f" :gray[{about}]" if about else "")
 
 
 def scenario_line(scenario: Scenario) -> str:
     """The title and the first sentence of the story as the view's heading."""
     story = re.split(r"\. |。", plain(scenario_story(scenario)))[0].rstrip(".")
-    return heading(scenario, tr("{said}.", said=story) if story else "\u200b")
+    return heading(scenario, tr("{said}.", said=story) if story else "")
 
 
 def plain(text: str) -> str:

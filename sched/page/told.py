@@ -32,7 +32,7 @@ QUIET = {
     "legitimate": "What is of its level or above took the rest.",
     "quantum": "The iteration in progress had to end first.",
 }
-"""Said where nothing that lower requests hold was short."""
+"""Said where nothing that less urgent requests hold was short."""
 
 
 def noun_of(cause: str) -> str:
@@ -92,7 +92,7 @@ def first_note(note: Mapping[str, Any], look: Mapping[str, int]) -> str:
     if note["blockers"]:
         noun = noun_of(note["cause"])
         who = listed([_holder(one, look, noun) for one in note["blockers"]], say())
-        parts.append(tr("Of lower requests, {who} held most.", who=who))
+        parts.append(tr("Of less urgent requests, {who} held most.", who=who))
     passed = note["bypassed_by"]
     if passed:
         parts.append(tr("{requests} had passed it.", requests=count(passed, "request", say())))

@@ -28,7 +28,7 @@ def heads(view: View) -> Row:
         *seeds,
         tr("throughput kept"),
         tr("tokens/s"),
-        tr("evictions"),
+        tr("preemptions"),
         tr("{name}: worst wait", name=view.lowest),
         tr("not served"),
     ]
@@ -40,6 +40,6 @@ def row(one: Outcome) -> Row:
     met = [span, tr("{met} of {many}", met=one.met, many=one.many)]
     return [
         *(seconds(one.mean), *(met if one.many > 1 else [tr("yes") if one.met else tr("no")])),
-        *(percent_text(one.kept), number_text(one.throughput), number_text(one.evictions)),
+        *(percent_text(one.kept), number_text(one.throughput), number_text(one.preemptions)),
         *(seconds(one.worst_wait), number_text(one.left) if one.left else "0"),
     ]

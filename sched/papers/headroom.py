@@ -69,7 +69,7 @@ def offline_beside_online(lending: str = "rescue") -> Measured:
             Figure("tokens per second over online alone", speed, "times", 2.2, 1.5, None, 2),
             Figure("online tail without taking back over with", tail, "times", 2.9, 1.5, None, 2),
             Figure(
-                "evictions of jobs", sum(int(log.preemptions.sum()) for log in lent) / len(SEEDS), "a run"
+                "preemptions of jobs", sum(int(log.preemptions.sum()) for log in lent) / len(SEEDS), "a run"
             ),
         ),
     )

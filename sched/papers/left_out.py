@@ -10,7 +10,7 @@ LEFT_OUT = (
         "quality of experience up to 3.2 times higher, or 1.6 times the rate (first version); 4.7 times, or "
         "61 % of the GPUs (second version)",
         "It pauses requests that are ahead of the reader and keeps their KV; no policy here pauses a running "
-        "request without evicting it.",
+        "request without preempting it.",
     ),
     NotRun(
         "multi-slo",

@@ -236,10 +236,10 @@ PAPERS = (
     Paper(
         "trail-limit",
         "Shahout et al., TRAIL, ICLR 2025",
-        "the same, where whoever is close to its end is not evicted any more",
+        "the same, where whoever is close to its end is not preempted any more",
         "preempting early only, and not close to the end, makes better use of memory (no figure of its own)",
-        "Evicted is who has most left, and that is seldom somebody close to the end: a limit there binds in "
-        "few evictions. An early limit does what is claimed.",
+        "Preempted is who has most left, and that is seldom somebody close to the end: a limit there binds "
+        "in few preemptions. An early limit does what is claimed.",
         limited,
         expected=False,
     ),

@@ -29,7 +29,7 @@ SEEDS = (1, 2, 3)
 def _saturated(mark: float, seed: int) -> Scenario:
     """Clients that always have one request each: a queue, and as many seats as clients.
 
-    In either case requests enter in the same order whenever one ends, because whoever was evicted stands
+    In either case requests enter in the same order whenever one ends, because whoever was preempted stands
     before whoever is new.
     """
     traffic = {
@@ -151,7 +151,7 @@ def whole_prompt(gate: str = "full_prompt") -> Measured:
             Figure("after, when the whole prompt must fit", repaired, "tokens/s", digits=1),
             Figure("collapse", before / after, "times", 100 / 1.5, 10, None, 1),
             Figure("left with the gate", 100 * repaired / before, "%", None, 95),
-            Figure("evictions of the fifth in vain", int(loose.preemptions[-1])),
+            Figure("preemptions of the fifth in vain", int(loose.preemptions[-1])),
         ),
     )
 
@@ -163,10 +163,10 @@ MODELS = {
 """A 7B model with keys and values for every head, an 8B one with grouped heads; requests per second of each,
 with which both are about as busy.
 """
-EVICTING_S, ROOM, LINK_GB_PER_S = 200, 1200, 25
+PREEMPTING_S, ROOM, LINK_GB_PER_S = 200, 1200, 25
 
 
-def _evicting(hardware: str, rate_per_s: float, mode: str, seed: int) -> Scenario:
+def _preempting(hardware: str, rate_per_s: float, mode: str, seed: int) -> Scenario:
     traffic = [
         {
             "name": name,
@@ -179,25 +179,25 @@ def _evicting(hardware: str, rate_per_s: float, mode: str, seed: int) -> Scenari
     ]
     engine = {"hardware": hardware, "kv_blocks": ROOM, "swap_gb_per_s": LINK_GB_PER_S}
     policies = {"preemptive": {"mode": mode}}
-    return Scenario(seed=seed, duration_s=EVICTING_S, engine=engine, traffic=traffic, policies=policies)
+    return Scenario(seed=seed, duration_s=PREEMPTING_S, engine=engine, traffic=traffic, policies=policies)
 
 
-def evicted(models: Mapping[str, tuple[str, float]] = MODELS) -> Measured:
-    """Evicted KV computed anew, or copied to the host and back."""
+def preempted(models: Mapping[str, tuple[str, float]] = MODELS) -> Measured:
+    """Preempted KV computed anew, or copied to the host and back."""
     figures, over = [], []
     for name, (hardware, rate_per_s) in models.items():
         anew, copied = (
             sum(
                 mean_s(log.ended_ps - log.requests.arrival_ps) / len(SEEDS)
                 for seed in SEEDS
-                for log in (simulate(_evicting(hardware, rate_per_s, mode, seed), "preemptive"),)
+                for log in (simulate(_preempting(hardware, rate_per_s, mode, seed), "preemptive"),)
             )
             for mode in ("recompute", "swap")
         )
         figures.append(Figure(f"mean time with copies, {name}", copied, "s", digits=2))
         over.append(anew / copied)
     return Measured(
-        f"{EVICTING_S} s, 40 % of the requests urgent and evicting others, {ROOM:,} KV blocks, "
+        f"{PREEMPTING_S} s, 40 % of the requests urgent and preempting others, {ROOM:,} KV blocks, "
         f"{LINK_GB_PER_S} GB/s to the host; a 7B model with all heads and an 8B one with grouped heads; "
         f"means of {len(SEEDS)} seeds",
         (
@@ -212,12 +212,12 @@ PAPERS = (
     Paper(
         "recompute-or-swap",
         "Kwon et al., vLLM, SOSP 2023",
-        "evicted KV recomputed, or copied to the host and back, by block size, on a model with keys and "
+        "preempted KV recomputed, or copied to the host and back, by block size, on a model with keys and "
         "values for all heads",
         "recomputing is never more than 20 % above the latency of swapping",
         "Recomputing costs by the model, swapping by the bytes of a token, of which grouped heads have a "
         "quarter: there the finding turns round. That small blocks slow a copy down is not modelled.",
-        evicted,
+        preempted,
     ),
     Paper(
         "watermark",
@@ -227,8 +227,8 @@ PAPERS = (
         "at a watermark of 0, 2, 5, 10 and 15 %: 11,582, 12,134, 12,167, 11,835 and 11,635 tokens/s; 1065, "
         "400, 187, 168 and 168 preemptions; 99th percentile of the gaps 40.6 to 17.6 ms, of the first token "
         "25.5 to 31.0 s",
-        "Less memory at admission means fewer evictions whose work is lost, until the memory kept free costs "
-        "more seats than the evictions did.",
+        "Less memory at admission means fewer preemptions whose work is lost, until the memory kept free "
+        "costs more seats than the preemptions did.",
         watermark,
     ),
     Paper(
@@ -236,7 +236,7 @@ PAPERS = (
         "vLLM, pull request 37307 (reserve the full prompt), 2026",
         "4 prompts of 100,000 tokens hold 90 % of the KV memory, a fifth arrives",
         "generation falls from about 100 to 1.5 tokens/s per GPU unless the whole prompt must fit",
-        "The fifth is prefilled until memory is full, is evicted, and starts again: every iteration of the "
+        "The fifth is prefilled until memory is full, is preempted, and starts again: every iteration of the "
         "others carries a chunk of it. How deep the fall is depends on the model and on the budget.",
         whole_prompt,
     ),

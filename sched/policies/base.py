@@ -52,7 +52,7 @@ class Policy(Hooks):
     arrival_order = False
     """The queue is first come, first served; `rank` is not asked."""
     requeue_at_front = False
-    """An evicted request goes to the head of the queue, whatever its rank."""
+    """A preempted request goes to the head of the queue, whatever its rank."""
     running_by_rank = False
     """The running pass goes by the rank at admission (anew after `turned` or `tick`) instead of by admission.
     """
@@ -77,7 +77,7 @@ class Policy(Hooks):
     streams = True
     """A request leaves when it ends; False: when the last of its batch does."""
     swaps = False
-    """An evicted request keeps its KV on the host."""
+    """A preempted request keeps its KV on the host."""
     displaces_for_waiters = False
     """`displaces` is asked when a waiting request lacks blocks or a seat."""
     only_loans = False
@@ -120,14 +120,14 @@ class Policy(Hooks):
         return (request.priority, request.arrival_ps)
 
     def reaches(self, waiter: Request, holder: Request) -> bool:
-        """Whether the waiter could ever evict this holder; false spares the question of `displaces`."""
+        """Whether the waiter could ever preempt this holder; false spares the question of `displaces`."""
         return True
 
     def displaces(self, waiter: Request, waiting: Standing, holder: Request, held: Standing) -> Rank | None:
-        """None if the waiter may not evict this holder; else a key, and the largest key goes first.
+        """None if the waiter may not preempt this holder; else a key, and the largest key goes first.
 
-        A waiter may evict only whom `rank` puts behind it; nobody who was let in at this very decision is
-        evicted in it.
+        A waiter may preempt only whom `rank` puts behind it; nobody who was let in at this very decision is
+        preempted in it.
         """
         return None
 

@@ -20,13 +20,13 @@ MISFIT = Setting(
 MODE = Setting(
     "mode",
     "recompute",
-    "What becomes of evicted KV",
+    "What becomes of preempted KV",
     "recompute: it is prefilled anew; swap: it waits on the host, at the cost of moving it there and back. "
     "With prefix caching it stays in the cache while nobody needs the blocks, and mode says nothing.",
     choices=("recompute", "swap"),
 )
 SWAP = replace(MODE, default="swap")
-"""For policies that evict so often that recomputing may leave no time for anything else."""
+"""For policies that preempt so often that recomputing may leave no time for anything else."""
 PREDICTOR = (
     Setting("predictor", "oracle", "Length predictor", "How output lengths are known before they are.",
             choices=("oracle", "lognormal", "bucket", "rank", "refreshed")),

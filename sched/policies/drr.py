@@ -39,7 +39,7 @@ class Drr(ByTenant):
 
     def queued(self, request: Request, standing: Standing) -> None:
         tenant, ordinal = request.tenant, request.ordinal
-        # Who returns after an eviction has paid.
+        # Who returns after a preemption has paid.
         price = request.prompt_tokens + 2 * self.scene.forecast(ordinal, 0)
         self.cost[ordinal] = 0 if standing.preemptions else price
         if tenant in self.absent:

@@ -5,7 +5,7 @@ from sched.policies.base import Policy, Rank
 
 
 class Fcfs(Policy):
-    """Requests enter in order of arrival; when a running one cannot grow, the last admitted is evicted.
+    """Requests enter in order of arrival; when a running one cannot grow, the last admitted is preempted.
 
     Helps everybody equally and starves nobody. Hurts the urgent: it is blind to priority, and one long prompt
     at the head of the queue holds all behind it.

@@ -54,7 +54,7 @@ class Hooks:
         """It is gone for good, finished or not, with so many tokens; refused ones never came."""
 
     def queued(self, request: Request, standing: Standing) -> None:
-        """It joins those who wait, new or evicted."""
+        """It joins those who wait, new or preempted."""
 
     def unqueued(self, request: Request) -> None:
         """It waits no more: it enters the batch, gave up, or was turned away."""

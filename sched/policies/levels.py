@@ -7,7 +7,7 @@ from sched.policies.base import Policy, Rank, Scene, as_written
 
 
 class Levels(Policy):
-    """Level 0 goes first, and a waiting request evicts those of lower levels than its own."""
+    """Level 0 goes first, and a waiting request preempts those of lower levels than its own."""
 
     running_by_rank = True
     displaces_for_waiters = True

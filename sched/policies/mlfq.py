@@ -9,10 +9,10 @@ from sched.policies.levels import Levels
 
 class Mlfq(Levels):
     """Requests enter at the top level and sink as they use time in the batch; the higher level goes first and
-    evicts the lower.
+    preempts the lower.
 
-    Helps short requests, though nobody knows lengths in advance. Hurts long ones, which sink and are evicted;
-    and everybody where most are of one length.
+    Helps short requests, though nobody knows lengths in advance. Hurts long ones, which sink and are
+    preempted; and everybody where most are of one length.
     Source: Corbató et al., An experimental time-sharing system, 1962; the rules of Arpaci-Dusseau, Operating
     Systems: Three Easy Pieces, chapter 8.
     """

@@ -24,7 +24,7 @@ class MlfqDrf(Usage, Mlfq):
     title = "Feedback levels with DRF"
     settings: ClassVar[tuple[Setting, ...]] = (
         *(replace(one, default=_OWN.get(one.name, one.default)) for one in Mlfq.settings[:-1]),
-        Setting("preempt", False, "Evict lower levels", "For a waiting request of a higher level."),
+        Setting("preempt", False, "Preempt lower levels", "For a waiting request of a higher level."),
         HALF_LIFE,
         PASS,
     )

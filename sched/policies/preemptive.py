@@ -7,10 +7,10 @@ from sched.policies.base import MODE, Policy, Rank, Scene
 
 
 class Preemptive(Policy):
-    """A waiting request evicts lower ones, lowest and newest first, when that makes it fit; they recompute
+    """A waiting request preempts lower ones, lowest and newest first, when that makes it fit; they recompute
     later.
 
-    Helps the urgent: they wait for at most an iteration. Hurts the evicted, whose work is lost, and with it
+    Helps the urgent: they wait for at most an iteration. Hurts the preempted, whose work is lost, and with it
     throughput.
     Source: SGLang, managers/schedule_policy.py (priority gap, all or nothing); vLLM pull request 5958.
     """
@@ -18,10 +18,10 @@ class Preemptive(Policy):
     key = "preemptive"
     title = "Preemptive"
     settings = (
-        Setting("gap", 0, "Priority gap", "Only holders lower by more than this are evicted.",
+        Setting("gap", 0, "Priority gap", "Only holders lower by more than this are preempted.",
                 unit="levels", low=0, high=1_000_000, step=1),
-        Setting("max_preemptions", 3, "Evictions until immune", "After so many a request is left alone.",
-                unit="evictions", low=0, high=1_000_000, step=1),
+        Setting("max_preemptions", 3, "Preemptions until immune", "After so many a request is left alone.",
+                unit="preemptions", low=0, high=1_000_000, step=1),
         MODE,
     )  # fmt: skip
     running_by_rank = True

@@ -8,10 +8,10 @@ from sched.policies.base import MISFIT, Policy, Rank, Scene, round_half_up
 
 class Rescue(Policy):
     """Priority, with KV blocks, tokens and seats kept for the urgent; lent while idle and taken back by
-    eviction, or strict.
+    preemption, or strict.
 
     Helps the urgent: a request within the buffer starts in the next iteration. Hurts the others: strict, by
-    memory that lies idle; lent, by evictions of the newest borrowers.
+    memory that lies idle; lent, by preemptions of the newest borrowers.
     Source: the ceiling of Baker, Stack-based scheduling of realtime processes, 1991, on a pool of like units;
     lending as in Kubernetes API priority and fairness.
     """
@@ -23,7 +23,7 @@ class Rescue(Policy):
         Setting("tokens", 0.0, "Tokens kept", "Share of the token budget.", "of tokens", 0, 1, 0.05),
         Setting("slices", None, "Tokens by level", "Budget shares by priority.", "", 0, 1, table=True),
         Setting("seats", 0.0, "Seats kept", "Share of the seats.", "of seats", 0, 1, 0.05),
-        Setting("lend", True, "Lend while idle", "Off: strict, lower requests never touch the buffer."),
+        Setting("lend", True, "Lend while idle", "Off: strict, less urgent requests never touch the buffer."),
         Setting("lend_share", 1.0, "Share that is lent", "Of an idle buffer.", "of it", 0, 1, 0.05),
         Setting("for_priority", None, "Kept for priority", "This level and above; unset: the most urgent.",
                 "level", -1_000_000, 1_000_000, 1),

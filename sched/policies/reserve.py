@@ -98,7 +98,7 @@ class UrgentBook(Policy):
         super().__init__(options, scene)
         self.demand = Demand()
         self.waits_ps: list[int] = []
-        """Of those admitted since the last look, since their arrival or eviction."""
+        """Of those admitted since the last look, since their arrival or preemption."""
         self.since_ps: dict[int, int] = {}
         self.stays: dict[int, tuple[int, int]] = {}
         """Of those in the batch: since when, and the blocks of their prompt."""

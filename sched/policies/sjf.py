@@ -7,7 +7,7 @@ from sched.policies.base import MISFIT, PREDICTOR, Policy, Rank, Scene, as_writt
 
 
 class Sjf(Policy):
-    """The request with the fewest tokens to come, by its predicted length, enters first; nobody is evicted.
+    """The request with the fewest tokens to come, by its predicted length, enters first; nobody is preempted.
 
     Helps the mean wait: the many short requests pass the few long ones. Hurts the long ones, which starve
     while shorter ones keep coming.

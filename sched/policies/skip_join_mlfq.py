@@ -12,7 +12,7 @@ from sched.policies.mlfq import Mlfq
 class SkipJoinMlfq(Levels):
     """Feedback levels, but a request enters at the highest level whose time its prompt would not overrun.
 
-    Helps short requests, and spares long prompts the evictions on levels that they would only pass through.
+    Helps short requests, and spares long prompts the preemptions on levels that they would only pass through.
     Hurts long ones, until they have waited so long that they are lifted to the top.
     Source: Wu et al., FastServe, NSDI 2026.
     """

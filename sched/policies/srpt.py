@@ -7,9 +7,9 @@ from sched.policies.base import MISFIT, MODE, PREDICTOR, Policy, Rank, Scene, as
 
 
 class Srpt(Policy):
-    """The request with the fewest tokens left goes first, and a waiting one evicts those that have more left.
+    """The request with the fewest tokens left goes first, and one that waits preempts those with more left.
 
-    Helps the mean latency, most where lengths differ much. Hurts long requests, which are evicted again and
+    Helps the mean latency, most where lengths differ much. Hurts long requests, which are preempted again and
     again, and what they had computed is lost; with wrong predictions the short pay too.
     Source: Schrage, A proof of the optimality of the shortest remaining processing time discipline, 1968; the
     limited preemption of Shahout et al., TRAIL, ICLR 2025.
@@ -20,7 +20,7 @@ class Srpt(Policy):
     blind = True
     settings = (
         *PREDICTOR,
-        Setting("hysteresis_tokens", 0, "Smallest gain", "Evict only who has more tokens left by over this.",
+        Setting("hysteresis_tokens", 0, "Smallest gain", "Preempt only who has more left by over this.",
                 "tokens", 0, 1_000_000, 1),
         Setting("preempt_until", 1.0, "Immune from", "Share of the predicted output; TRAIL takes 0.8.",
                 "of output", 0, 1, 0.05),

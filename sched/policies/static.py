@@ -9,7 +9,7 @@ from sched.policies.base import Policy, Scene, as_written
 class Static(Policy):
     """A batch is formed when the engine is empty and nobody joins until its last member has ended.
 
-    Helps nobody but the simplest engines: nothing is ever evicted by growth of newcomers. Hurts short
+    Helps nobody but the simplest engines: nothing is ever preempted by growth of newcomers. Hurts short
     requests, which wait for the longest one of the batch before theirs.
     Source: the request-level baseline of Yu et al., Orca, OSDI 2022.
     """

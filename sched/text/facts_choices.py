@@ -15,7 +15,7 @@ MORE_SEATS: of.Changes = (("engine.max_num_seqs", "16"),)
 
 
 def victims(log: Log, name: str) -> tuple[frozenset[str], int]:
-    """Who was evicted for a request, and how many computed tokens that threw away."""
+    """Who was preempted for a request, and how many computed tokens that threw away."""
     gone = log.preempted
     rows = np.flatnonzero(gone.beneficiary == of.place(log, name))
     return frozenset(log.requests.ids[one] for one in gone.victim[rows]), int(gone.lost_tokens[rows].sum())
@@ -57,7 +57,7 @@ def rescue() -> Facts:
         holder=least,
         oldest=others[0],
         newest=others[-1],
-        evicted=len(gone),
+        preempted=len(gone),
         lost_tokens=lost,
         later_s=max(later),
         wait_s=of.wait_s(run, name),

@@ -77,9 +77,9 @@ def blocks() -> Facts:
     run = of.run("blocks", "fcfs")
     log, name, holder = run.log, "chat-1", "docs-1"
     begin, held = of.held_blocks(run, holder)
-    fell, evicted = bool((held[1:] < held[:-1]).any()), bool(log.preemptions[of.place(log, holder)])
+    fell, preempted = bool((held[1:] < held[:-1]).any()), bool(log.preemptions[of.place(log, holder)])
     ended, entered = of.end_s(log, holder), of.start_s(log, name)
-    happened = "asked" if evicted else "bits" if fell else "end" if entered == ended else "never"
+    happened = "asked" if preempted else "bits" if fell else "end" if entered == ended else "never"
     at_s = ended - 1.2
     return facts(
         at_s,

@@ -90,7 +90,7 @@ LESSONS: tuple[Lesson, ...] = (
         facts_memory.blocks,
         ("bits", "asked", "end"),
         (
-            Try("evict", "fcfs", "preemptive"),
+            Try("preempt", "fcfs", "preemptive"),
             Try("memory", "fcfs", "preemptive", (("engine.kv_blocks", "240"),)),
         ),
     ),

@@ -44,7 +44,7 @@ def kv_occupancy_of(
 
 
 def kv_seconds(prompt_tokens: int, output_tokens: int, tpot_s: float, block_size: int = 1) -> float:
-    """Cached tokens times seconds of a request that is never evicted, whole blocks counted: an exact sum.
+    """Cached tokens times seconds of a request that is never preempted, whole blocks counted: an exact sum.
 
     Its i-th iteration, i = 1 ... o, holds p + i - 1 tokens, which take up whole blocks.
     """

@@ -72,8 +72,8 @@ ONE_SEAT_ANCHORS: tuple[Anchor, ...] = (
         6, "preemptive", "Priority with interruption",
         "T_k = E[S_k] / (1 - σ_(k-1)) + Σ_(i≤k) λ_i·E[S_i²] / (2·(1 - σ_(k-1))·(1 - σ_k))",
         "the two classes above",
-        f"{ONE}; preemptive without a limit of evictions; recomputing costs nothing, since it takes the one "
-        "iteration that emits the next token; an interruption waits for the token in progress",
+        f"{ONE}; preemptive without a limit of preemptions; recomputing costs nothing, since it takes the "
+        "one iteration that emits the next token; an interruption waits for the token in progress",
         "White and Christie, 1958",
         (
             Figure("preemptive.urgent", "mean time of the urgent", _of(preemptive_times_s, 0, CLASSES), 0.02,

@@ -39,7 +39,7 @@ class Gantt {
       const role = A.roles[c], packed = rowsOf(members[c], (r) => A.requests.arrival[r], (r) => this.stops[r] + pad, role === 0 ? 9 : 1);
       groups.push({ c, role, members: members[c], ...packed, pitch: role === 1 && packed.count <= 8 ? PITCH[0] : PITCH[role] });
     }
-    const evictions = worlds.some((world) => world.preempted.at.length), room = most - AXIS - (evictions ? 18 : 4) - 7 * groups.length;
+    const preemptions = worlds.some((world) => world.preempted.at.length), room = most - AXIS - (preemptions ? 18 : 4) - 7 * groups.length;
     const total = () => groups.reduce((sum, g) => sum + g.pitch * g.count, 0);
     for (const [role, least] of SHRINK) {
       const over = total() - room, mine = groups.filter((g) => g.role === role), rows = mine.reduce((sum, g) => sum + g.count, 0);
@@ -54,8 +54,8 @@ class Gantt {
     this.groups = groups;
     this.groupOf = [];
     for (const g of groups) this.groupOf[g.c] = g;
-    this.evictedY = evictions ? y + 6 : null;
-    this.height = Math.ceil(evictions ? y + 16 : y);
+    this.preemptedY = preemptions ? y + 6 : null;
+    this.height = Math.ceil(preemptions ? y + 16 : y);
     return this.height;
   }
 
@@ -74,7 +74,7 @@ class Gantt {
     if (!drawn || Math.abs(drawn.rate - rate) > 1e-6 * rate || drawn.theme !== p.key || drawn.width !== this.width || !this.tiles.size) {
       this.tiles.clear();
       this.drawn = { rate, theme: p.key, width: this.width };
-      this.eviction = this.evictions(rate, p);
+      this.preemption = this.preemptions(rate, p);
     }
     const first = Math.floor((w[0] * this.drawn.rate) / TILE), last = Math.floor((w[1] * this.drawn.rate) / TILE);
     for (let k = first; k <= last; k++) if (!this.tiles.has(k)) this.tiles.set(k, this.tile(k, p));
@@ -102,7 +102,7 @@ class Gantt {
         if (this.stops[r] >= from) this.bars(g, scale, group, r, from, rate, p);
       }
     }
-    for (const one of this.eviction) if (one.x > k * TILE - 180 && one.x < (k + 1) * TILE + 20) this.evicted(g, one, k * TILE, p);
+    for (const one of this.preemption) if (one.x > k * TILE - 180 && one.x < (k + 1) * TILE + 20) this.preempted(g, one, k * TILE, p);
     return canvas;
   }
 

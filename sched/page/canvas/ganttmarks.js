@@ -1,4 +1,4 @@
-// What is written and marked on the Gantt: axis, names, the culprit, who went past the request in focus, evictions.
+// What is written and marked on the Gantt: axis, names, the culprit, who went past the request in focus, preemptions.
 
 const STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000];
 
@@ -67,11 +67,11 @@ Object.assign(Gantt.prototype, {
     if (after && e > x + wide && e + 170 < this.width) { g.font = `400 12px ${p.font}`; g.fillStyle = p.ink2; g.fillText(after, e, y + 0.5); }
   },
 
-  // Evictions at a scale, neighbours counted together: where, how many, for whom.
-  evictions(rate, p) {
-    if (this.evictedY === null) return [];
-    this.evictedSide = this.worlds[1]?.preempted.at.length ? 1 : 0;
-    const world = this.worlds[this.evictedSide], { at, victim, beneficiary } = world.preempted, groups = [], g = this.canvas.getContext("2d");
+  // Preemptions at a scale, neighbours counted together: where, how many, for whom.
+  preemptions(rate, p) {
+    if (this.preemptedY === null) return [];
+    this.preemptedSide = this.worlds[1]?.preempted.at.length ? 1 : 0;
+    const world = this.worlds[this.preemptedSide], { at, victim, beneficiary } = world.preempted, groups = [], g = this.canvas.getContext("2d");
     for (let k = 0; k < at.length; k++) {
       const x = at[k] * rate, last = groups.at(-1);
       if (last && x - last.x < 26) last.many++; else groups.push({ x, many: 1, who: beneficiary[k], self: beneficiary[k] === victim[k] });
@@ -84,12 +84,12 @@ Object.assign(Gantt.prototype, {
     return groups;
   },
 
-  evicted(g, { x, text }, from, p) {
-    ringedCross(g, x - from, this.evictedY, 4.6, p);
+  preempted(g, { x, text }, from, p) {
+    ringedCross(g, x - from, this.preemptedY, 4.6, p);
     g.font = `500 11.5px ${p.font}`;
     g.textBaseline = "middle";
     g.fillStyle = p.ink;
-    g.fillText(text, x - from + 8, this.evictedY + 0.5);
+    g.fillText(text, x - from + 8, this.preemptedY + 0.5);
   },
 
   // The names stand on a layer of their own, which is drawn a few times a second.
@@ -105,7 +105,7 @@ Object.assign(Gantt.prototype, {
       const visible = group.members.filter((r) => arrival[r] < w[1] && !(ended[r] < w[0]));
       if (group.pitch >= 10) this.rowLabels(g, p, group, visible, view); else this.groupLabel(g, p, group, visible);
     }
-    if (this.evictedY !== null) { g.fillStyle = p.ink2; g.font = `400 12px ${p.font}`; g.fillText(this.evictedSide ? tr("evicted in B") : tr("evicted in A"), GUTTER - 6, this.evictedY + 0.5); }
+    if (this.preemptedY !== null) { g.fillStyle = p.ink2; g.font = `400 12px ${p.font}`; g.fillText(this.preemptedSide ? tr("preempted in B") : tr("preempted in A"), GUTTER - 6, this.preemptedY + 0.5); }
   },
 
   rowLabels(g, p, group, visible, { t, focus, culprit }) {

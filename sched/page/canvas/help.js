@@ -48,7 +48,7 @@ class Help {
       [flat(p.waiting), tr("any other wait")],
       [(g, w, h) => { g.fillStyle = p.urgent; g.fillRect(0, 4, w / 3, h - 8); g.fillStyle = p.pale[0]; g.fillRect(w / 3, 4, w, h - 8); }, tr("in the batch: prefill dark, decode pale")],
       [(g, w, h) => { g.fillStyle = p.culprit; g.beginPath(); g.moveTo(w / 2 - 5, h / 2 - 4); g.lineTo(w / 2 + 5, h / 2 - 4); g.lineTo(w / 2, h / 2 + 5); g.fill(); }, tr("bypass: a less urgent request was admitted past the one in focus")],
-      [(g, w, h) => ringedCross(g, w / 2, h / 2, 5, p), tr("evicted: lost its blocks and waits to run again")],
+      [(g, w, h) => ringedCross(g, w / 2, h / 2, 5, p), tr("preempted: lost its blocks and waits to run again")],
     ];
     this.marks.replaceChildren(...rows.flatMap(([paint, text]) => {
       const canvas = el("canvas", { "aria-hidden": true }), [g, scale] = fit(canvas, 30, 16);

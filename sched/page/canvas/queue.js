@@ -1,7 +1,7 @@
 // The queue of a run: who waits at a moment, why, who went past; and what was decided last. All of it is looked up.
 
 Object.assign(World.prototype, {
-  // Waiting intervals, by request and time: arrival to admission, eviction to return; `need` in blocks.
+  // Waiting intervals, by request and time: arrival to admission, preemption to return; `need` in blocks.
   indexWaits() {
     const { request, from, to } = this.asked, { level, arrival } = this.requests, n = request.length;
     this.firstAsked = offsets(request, this.n);
@@ -136,9 +136,9 @@ Object.assign(World.prototype, {
   inversionOf(r) { return this.lost[r]; },
   waitOf(r) { return this.total[r]; },
 
-  wasEvicted(s) { return this.stays.why[s] === 1 || this.stays.why[s] === 2; },
+  wasPreempted(s) { return this.stays.why[s] === 1 || this.stays.why[s] === 2; },
 
-  // For whom a stay was evicted, else null.
+  // For whom a stay was preempted, else null.
   beneficiaryOf(s) {
     const { at, victim, beneficiary } = this.preempted, r = this.stays.request[s], to = this.stays.to[s];
     for (let k = lastAtMost(at, to + 1e-5); k >= 0 && at[k] > to - 1e-5; k--) if (victim[k] === r && beneficiary[k] !== r) return beneficiary[k];

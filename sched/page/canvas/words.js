@@ -202,8 +202,8 @@ function decided(view) {
   const { world, t } = view, last = world.lastDecision(view.i, view.idle);
   if (last === null) return "";
   const names = (stays) => listed(stays.map((s) => world.name(world.stays.request[s])), 3), ago = t - last.at, parts = [];
-  const out = last.left.filter((s) => world.wasEvicted(s)), ends = last.left.filter((s) => !world.wasEvicted(s)), whom = out.length ? world.beneficiaryOf(out[0]) : null;
-  if (out.length) parts.push(whom === null ? tr("Evicted {who}.", { who: names(out) }) : tr("Evicted {who} for {whom}.", { who: names(out), whom: world.name(whom) }));
+  const out = last.left.filter((s) => world.wasPreempted(s)), ends = last.left.filter((s) => !world.wasPreempted(s)), whom = out.length ? world.beneficiaryOf(out[0]) : null;
+  if (out.length) parts.push(whom === null ? tr("Preempted {who}.", { who: names(out) }) : tr("Preempted {who} for {whom}.", { who: names(out), whom: world.name(whom) }));
   if (last.entered.length) parts.push(tr("Admitted {who}.", { who: names(last.entered) }));
   if (ends.length) parts.push(tr("{who} done.", { who: names(ends) }));
   if (ago < 0.0095 || last.i === view.i) return tr("Now: {what}", { what: joined(parts) });
