@@ -26,7 +26,7 @@ from sched.page import lab, state
 from sched.page.another import another
 from sched.page.cards import kept, seconds
 from sched.page.component import VIEWS, script
-from sched.page.controls import roles, value_at
+from sched.page.controls import value_at
 from sched.page.results import MOST
 from sched.page.state import Shown, default_pair, query_of, shown_by
 from sched.page.titles import plain
@@ -298,9 +298,8 @@ def test_the_queue_figure_keeps_the_highest_queue_of_the_log() -> None:
     assert len(figure["data"][0]["x"]) <= 601
 
 
-def test_classes_look_by_their_urgency() -> None:
+def test_a_value_that_no_tenant_sets_is_its_default() -> None:
     scenario = preset("noisy-neighbour")
-    assert roles(scenario) == {"chat": 0, "api": 1, "docs": 2}
     assert value_at(scenario, ("tenants", "nobody", "weight")) == 1.0
 
 

@@ -9,11 +9,11 @@ from streamlit.testing.v1 import AppTest
 from sched import simulate
 from sched.experiments import expected_requests
 from sched.fields import ScenarioError
+from sched.figures.looks import looks
 from sched.figures.payload import pack_run
 from sched.inversion import analyse
 from sched.metrics import summary
 from sched.page import replay
-from sched.page.controls import roles_recorded
 from sched.page.results import LARGE, MOST
 from sched.page.titles import plain
 from sched.trace_store import store, use_store
@@ -66,7 +66,7 @@ def test_the_most_urgent_class_of_a_trace_is_not_its_first_rows(folder: Path) ->
     scenario, log, found = of_file(LOW_FIRST)
     assert log.requests.class_names[0] == "P2"
     assert found["inversion"]["urgent_class"] == urgent_class(found, scenario) == "P0"
-    assert roles_recorded(log.requests) == {"P2": 2, "P0": 0, "P1": 1}
+    assert looks(log.requests) == {"P2": 2, "P0": 0, "P1": 1}
 
 
 def test_of_classes_with_mixed_priorities_the_more_urgent_one_is_meant(folder: Path) -> None:

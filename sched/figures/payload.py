@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sched.evidence import Evidence
 from sched.figures.engines import drawn, one_engine, spread
+from sched.figures.looks import level_of_class
 from sched.inversion import Inversion
 from sched.log import Log
 from sched.model import SetAside
@@ -222,7 +223,7 @@ def _head(log: Log, columns: Columns) -> dict[str, Any]:
         },
         "kept": None if kept is None else _kept(listed.priority, kept),
         "classes": list(listed.class_names),
-        "levels": _level_of_class(listed.class_index, listed.priority, len(listed.class_names)),
+        "levels": level_of_class(listed),
         "ids": None if plain and _are_of_class(listed) else list(listed.ids),
         "numbers": ",".join(numbers) if plain and _are_of_class(listed) else "",
         "columns": columns.names,
@@ -241,10 +242,3 @@ def _are_of_class(listed: Any) -> bool:
         identity.startswith(names[index] + "-")
         for identity, index in zip(listed.ids, listed.class_index.tolist(), strict=True)
     )
-
-
-def _level_of_class(class_index: Ints, priority: Ints, classes: int) -> list[int]:
-    """Urgency of each class among the priorities present, 0 the most urgent (of its most urgent request)."""
-    levels = np.unique(priority)
-    found = [priority[class_index == index] for index in range(classes)]
-    return [int(np.searchsorted(levels, row.min())) if len(row) else len(levels) for row in found]

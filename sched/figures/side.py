@@ -6,10 +6,11 @@ from functools import cached_property
 import numpy as np
 
 from sched.figures.engines import drawn, one_engine, spread
+from sched.figures.looks import level_of_class, look_of_class
 from sched.figures.payload import end_ps
 from sched.inversion import CauseSpans, Inversion
 from sched.log import Ints, Log, Stays
-from sched.model import NEVER, PS_PER_S
+from sched.model import NEVER
 from sched.several import JoinedInversion
 from sched.supply import LEGITIMATE
 
@@ -57,20 +58,12 @@ class Side:
     @cached_property
     def level_of_class(self) -> list[int]:
         """Urgency of each class: that of its most urgent request; beyond all where it has none."""
-        classes, index = len(self.log.requests.class_names), self.log.requests.class_index
-        most = int(self.level.max(initial=0)) + 1
-        found = [self.level[index == one] for one in range(classes)]
-        return [int(rows.min()) if len(rows) else most for rows in found]
+        return level_of_class(self.log.requests)
 
     @cached_property
     def role_of_class(self) -> list[int]:
         """Look of each class: the most urgent level 0, the least urgent 2, all between 1; else in turn."""
-        levels = self.level_of_class
-        if self.is_flat:
-            return [(place + 1) % 3 for place in range(len(levels))]
-        present = set(self.log.requests.class_index.tolist())
-        last = max((level for place, level in enumerate(levels) if place in present), default=0)
-        return [0 if level == 0 else 2 if level >= last else 1 for level in levels]
+        return look_of_class(self.log.requests)
 
     @cached_property
     def role(self) -> Ints:
@@ -170,8 +163,3 @@ def side(log: Log, inversion: Inversion) -> Side:
 def until_ps(log: Log) -> Ints:
     """When each request ended; the end of the replay for one that did not."""
     return np.where(log.ended_ps == NEVER, end_ps(log), log.ended_ps)
-
-
-def seconds(ps: int) -> float:
-    """Picoseconds as seconds."""
-    return ps / PS_PER_S

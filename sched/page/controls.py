@@ -12,10 +12,10 @@ from sched.page.glossary import term_of, with_term
 from sched.page.knob_words import bounds, choice, titled
 from sched.page.language import say, tr
 from sched.page.state import refuse, set_values, shown
+from sched.page.titles import plain
 from sched.plain import inline, join_path, read_value, value_text
 from sched.scenario import Scenario, known_policies, preset
 from sched.words import joined
-from sched.workload import RequestList
 
 MARKS = ("▲", "●", "■")
 SEVERAL = ("numbers separated by commas", "name = number, separated by commas")
@@ -39,33 +39,9 @@ def value_at(scenario: Scenario, path: tuple[str, ...]) -> Any:
     return node
 
 
-def roles(scenario: Scenario) -> dict[str, int]:
-    """The look of each class: 0 most urgent, 2 least urgent, 1 between; in turn where all are alike."""
-    sign = 1 if scenario.urgency == "low_first" else -1
-    urgency: dict[str, int] = {}
-    for one in scenario.traffic:
-        urgency[one.name] = sign * one.priority
-    for request in scenario.requests:
-        urgency[request.class_name] = min(sign * request.priority, urgency.get(request.class_name, 2**40))
-    return _looks(urgency)
-
-
-def roles_recorded(listed: RequestList) -> dict[str, int]:
-    """The same from the requests themselves, for a trace, whose classes no scenario names."""
-    urgency: dict[str, int] = {}
-    for one, level in zip(listed.class_index.tolist(), listed.priority.tolist(), strict=True):
-        name = listed.class_names[one]
-        urgency[name] = min(level, urgency.get(name, level))
-    return _looks(urgency)
-
-
-def _looks(urgency: dict[str, int]) -> dict[str, int]:
-    if not urgency:
-        return {}
-    first, last = min(urgency.values()), max(urgency.values())
-    if first == last:
-        return {name: (place + 1) % 3 for place, name in enumerate(urgency)}
-    return {name: 0 if level == first else 2 if level == last else 1 for name, level in urgency.items()}
+def marked_name(name: str, look: Mapping[str, int]) -> str:
+    """A class with its mark, as a label; without one where its look is not known."""
+    return f"{MARKS[look[name]]} {plain(name)}" if name in look else plain(name)
 
 
 def usual(scenario: Scenario, path: tuple[str, ...], fallback: Any) -> Any:

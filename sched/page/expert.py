@@ -4,10 +4,10 @@ import streamlit as st
 
 from sched.cost import hardware
 from sched.external import reference
-from sched.page.controls import MARKS, entry
+from sched.page.controls import entry, marked_name
 from sched.page.knob_words import with_unit
 from sched.page.language import tr
-from sched.page.titles import name_of, plain
+from sched.page.titles import name_of
 from sched.scenario import Scenario, known_policies
 from sched.sources import Traffic
 from sched.verdict import uncapital
@@ -31,7 +31,7 @@ def expert(scenario: Scenario, look: dict[str, int]) -> None:
             if part == "engine" and "." not in name:
                 entry(("engine", name), choices=HARDWARE if name == "hardware" else ())
     for one in scenario.traffic:
-        with st.expander(tr("{name}, all of it", name=f"{MARKS[look[one.name]]} {plain(one.name)}")):
+        with st.expander(tr("{name}, all of it", name=marked_name(one.name, look))):
             _class(scenario, one)
     for key in scenario.policies:
         if known_policies()[key].settings:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sched.figures.looks import looks
 from sched.page.cards import NARROW, seconds
 from sched.page.component import component
-from sched.page.controls import roles, roles_recorded
 from sched.page.glossary import meaning
 from sched.page.language import say, tr
 from sched.page.results import MOST_INCIDENTS, Incident, Result, slowed
@@ -68,7 +68,7 @@ def _lost(name: str, total: float, mine: Sequence[Incident]) -> list[Run]:
 
 def incidents(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]], name: str) -> None:
     """The table. A row's button takes the stage there, without the server."""
-    look = roles(now.scenario) or roles_recorded(runs[now.a].log.requests)
+    look = looks(runs[now.a].log.requests)
     classes = _classes(runs[now.a])
     rows: list[dict[str, Any]] = [
         {

@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
+from sched.figures.looks import looks
 from sched.page.cards import NARROW, seconds, unbroken
 from sched.page.component import component
-from sched.page.controls import roles, roles_recorded
 from sched.page.explained import by_wait, culprits, explained, longest_wait, parts_of_wait
 from sched.page.language import say, tr, tr_count
 from sched.page.results import LARGE, Incident, Result
@@ -139,7 +139,7 @@ def _side(now: Shown, runs: Mapping[str, Result], key: str, name: str, side: str
     head = {"side": side, "policy": title(now.scenario, key), "name": name}
     if name not in listed.ids:
         return head | {"gone": tr("This policy cut the requests in other pieces: it has none of this name.")}
-    look = roles(now.scenario) or roles_recorded(listed)
+    look = looks(listed)
     found = explained(now.scenario, key, name, run)
     wait, inverted = found["wait_s"], sum(found["causes"][one] for one in ("kv_s", "tokens_s", "seats_s"))
     return head | {

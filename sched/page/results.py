@@ -12,6 +12,7 @@ from sched.execution import execution
 from sched.experiments import expected_requests
 from sched.external import link
 from sched.fields import ScenarioError
+from sched.figures.looks import looks
 from sched.figures.payload import pack_run
 from sched.inversion import Inversion, analyse
 from sched.log import Log
@@ -70,6 +71,15 @@ def requested(scenario: Scenario) -> RequestList:
     """The requests of a scenario, which are the same under every policy and setting of one."""
     bare = scenario.changed(policies={FIRST: known_policies()[FIRST].model()}, annotate_after_s=None)
     return _requested(link(bare), bare)
+
+
+def looks_of(scenario: Scenario) -> dict[str, int]:
+    """The look of each class, as the stage has it; {} where its requests are too many or cannot be made."""
+    try:
+        refused = refused_size(expected_requests(scenario), scenario)
+        return {} if refused else looks(requested(scenario))
+    except ScenarioError:
+        return {}
 
 
 def pause() -> None:

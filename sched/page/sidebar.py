@@ -8,12 +8,13 @@ from sched.cost import machine
 from sched.laws import ConstantLength, Length, QuantileLength, UniformLength
 from sched.model import UNLIMITED_BLOCKS
 from sched.page.cards import choose
-from sched.page.controls import MARKS, changed, entry, nice, roles, slider
+from sched.page.controls import changed, entry, marked_name, nice, slider
 from sched.page.expert import expert
 from sched.page.gallery import gallery, open_scenario
 from sched.page.language import tr
 from sched.page.promise import goal
 from sched.page.replay import recorded_tenants, replay
+from sched.page.results import looks_of
 from sched.page.state import Shown, set_values, show, shown
 from sched.page.suggested import suggested
 from sched.page.titles import name_of, plain, scenario_story
@@ -25,7 +26,7 @@ from sched.sources import Traffic
 def sidebar() -> None:
     """All controls, in the sidebar."""
     now = shown()
-    scenario, look = now.scenario, roles(now.scenario)
+    scenario, look = now.scenario, looks_of(now.scenario)
     st.session_state["drawn"] = set()
     with st.sidebar:
         _scenario_choice(scenario)
@@ -101,18 +102,15 @@ def _traffic(scenario: Scenario, look: dict[str, int]) -> None:
         )
         return
     for one in scenario.traffic:
-        slider(("traffic", one.name, "rate_per_s"), tr("{name}, requests/s", name=_named(one, look)))
+        slider(
+            ("traffic", one.name, "rate_per_s"), tr("{name}, requests/s", name=marked_name(one.name, look))
+        )
     long = max(scenario.traffic, key=lambda one: length_of(one.prompt)[1])
     size, _ = length_of(long.prompt)
     if size:
-        slider(("traffic", long.name, "prompt", size), tr(SIZES[size], name=_named(long, look)))
+        slider(("traffic", long.name, "prompt", size), tr(SIZES[size], name=marked_name(long.name, look)))
     if len(scenario.traffic) > 1:
         _share(scenario, long, look)
-
-
-def _named(one: Traffic, look: dict[str, int]) -> str:
-    """A class with its mark, as a label."""
-    return f"{MARKS[look[one.name]]} {plain(one.name)}"
 
 
 SIZES = {
@@ -140,7 +138,7 @@ def _share(scenario: Scenario, long: Traffic, look: dict[str, int]) -> None:
     now = min(max(round(100 * long.rate_per_s / (others + long.rate_per_s), 1), 0.1), 99.9)
     st.session_state[key] = now
     st.slider(
-        tr("{name}, share of requests", name=_named(long, look)),
+        tr("{name}, share of requests", name=marked_name(long.name, look)),
         min(0.5, now),
         max(20.0, now, min(95.0, nice(2 * now))),
         step=0.5,

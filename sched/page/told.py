@@ -5,8 +5,9 @@ from typing import Any
 
 import streamlit as st
 
+from sched.figures.looks import looks
 from sched.page.cards import NARROW, seconds
-from sched.page.controls import MARKS, entry, roles, roles_recorded
+from sched.page.controls import MARKS, entry
 from sched.page.language import say, tr, tr_count
 from sched.page.opened import opened, patience_ps
 from sched.page.results import Incident, Result
@@ -165,7 +166,7 @@ def _notes(now: Shown, run: Result, key: str, found: tuple[Incident, ...]) -> No
             )
         )
     else:
-        st.markdown(first_note(known.notes[0], roles(now.scenario) or roles_recorded(run.log.requests)))
+        st.markdown(first_note(known.notes[0], looks(run.log.requests)))
         with st.expander(tr_count(len(known.notes), "As it went on, {n} note", "As it went on, {n} notes")):
             st.markdown(table(known.notes))
             st.caption(tr("Each time is {what}.", what=plain(known.notes[-1]["eta_is"])))
