@@ -5,14 +5,10 @@ An H100 with an 8B model, Poisson arrivals, prompts and outputs lognormal with m
 """
 
 import sys
-from dataclasses import replace
 from time import process_time
 from typing import Any
 
-import numpy as np
-
 from sched.engine import simulate
-from sched.model import NEVER, PS_PER_S, Outcome
 from sched.scenario import Scenario
 from sched.workload import requests
 
@@ -20,7 +16,7 @@ WARM_UP = 10_000
 """Requests that are run before the clock starts, at most."""
 
 SATURATION_PER_S = 40.82
-"""Requests per second that this engine finishes at most: `saturation_per_s()`, which a test measures again.
+"""Requests per second that this engine finishes at most, as a test measures it again.
 
 The same whatever the machine, because it is simulated time and not ours.
 """
@@ -29,8 +25,6 @@ BLOCKS, TIGHT_BLOCKS = 20_000, 6_000
 SHARES = {"chat": (0, 60), "api": (1, 36), "docs": (2, 4)}
 """Priority and per cent of the requests by class."""
 FEWEST, MOST = 100, 1_000_000
-QUEUED = 20_000
-"""Requests that all wait from the beginning where saturation is measured; its ends hardly count."""
 
 
 def scenario(count: int, *, tight: bool = False, rate_per_s: float = LOAD * SATURATION_PER_S) -> Scenario:
@@ -57,15 +51,6 @@ def scenario(count: int, *, tight: bool = False, rate_per_s: float = LOAD * SATU
         ],
         policies={"priority": {}},
     )
-
-
-def saturation_per_s() -> float:
-    """Requests finished per simulated second when all wait from the beginning, first come first served."""
-    mix = scenario(QUEUED)
-    listed = requests(mix)
-    log = simulate(mix, "fcfs", replace(listed, arrival_ps=np.zeros_like(listed.arrival_ps)))
-    assert (log.outcome == Outcome.FINISHED).all()
-    return len(listed) * PS_PER_S / int(log.ended_ps.max(initial=NEVER))
 
 
 def bench(count: int, policy: str, *, tight: bool = False) -> dict[str, Any]:

@@ -23,7 +23,6 @@ class Guide(NamedTuple):
     mean: float
     deviation: float
     chance: float
-    residence_s: float
     expected_s: float | None
 
 
@@ -48,4 +47,4 @@ def guide(seen: Evidence, request: int, need_blocks: int) -> Guide | None:
     room = log.machine.kv_blocks - need_blocks
     chance = 0.5 * (1 + erf((room - mean) / sqrt(2 * variance))) if variance else float(mean <= room)
     expected = residence * (1 - chance) / chance if chance > 0 else None
-    return Guide(mean, sqrt(variance), chance, residence, expected)
+    return Guide(mean, sqrt(variance), chance, expected)

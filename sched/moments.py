@@ -14,7 +14,6 @@ from sched.supply import KV, LEGITIMATE, QUANTUM, RESERVED, SEATS, TOKENS, Codes
 
 CAUSE_NAMES = {QUANTUM: "quantum", LEGITIMATE: "legitimate", RESERVED: "reserved"}
 RESOURCE_NAMES = ("kv", "tokens", "seats")
-UNITS = ("blocks", "tokens", "seats")
 
 
 def cause_name(code: int) -> str:

@@ -26,22 +26,6 @@ class Lengths(Protocol):
         """The most that is thought possible, shape (requests,)."""
 
 
-class TrueLengths:
-    """The truth, which no real scheduler knows: what an estimate comes to when lengths do not surprise."""
-
-    def __init__(self, listed: RequestList) -> None:
-        self.own = listed.output_tokens
-
-    def totals(self, request: Ints, emitted: Ints, share: Floats) -> Ints:
-        """The true lengths, whatever the quantile."""
-        return np.broadcast_to(self.own[request], share.shape)
-
-    def most(self, request: Ints, emitted: Ints) -> Ints:
-        """The true lengths."""
-        found: Ints = self.own[request]
-        return found
-
-
 class ClassLengths:
     """The listed lengths of a request's class, its own left out."""
 

@@ -17,7 +17,9 @@ def unfolded(table: Table, name: str) -> tuple[str, Table] | None:
     for needs, unfold in _DOCUMENTS:
         if all(key in first for key in needs):
             try:
-                return unfold(table.whole, name)
+                return unfold(table.whole)
+            except ScenarioError as error:
+                raise ScenarioError(f"{name}: {error}") from error
             except (TypeError, KeyError, ValueError, AttributeError, ArithmeticError) as error:
                 what = unfold.__name__.strip("_").replace("_", " ")
                 raise ScenarioError(f"{name}: looks like a file of {what}, but is damaged inside") from error
@@ -43,7 +45,7 @@ def _table(records: list[dict[str, Any]], dropped: list[tuple[int, str]], assume
     return Table("json", columns, [one["line"] for one in flats], dropped, assumed)
 
 
-def _benchmark(runs: list[Any], name: str) -> tuple[str, Table]:
+def _benchmark(runs: list[Any]) -> tuple[str, Table]:
     """vLLM and SGLang: arrays with one entry a request; several runs follow each other."""
     records: list[dict[str, Any]] = []
     dropped: list[tuple[int, str]] = []
@@ -57,7 +59,7 @@ def _benchmark(runs: list[Any], name: str) -> tuple[str, Table]:
         gap = 1 / rate if not isinstance(rate, str) and rate > 0 else Decimal(0)
         starts = run.get("start_times") if timed else [begins + place * gap for place in range(len(inputs))]
         if not len(inputs) == len(outputs) == len(starts or ()):
-            raise ScenarioError(f"{name}: its arrays of input and output lengths and times differ in length")
+            raise ScenarioError("its arrays of input and output lengths and times differ in length")
         for place, start in enumerate(starts or ()):
             line += 1
             if place < len(errors) and errors[place]:
@@ -74,7 +76,7 @@ def _benchmark(runs: list[Any], name: str) -> tuple[str, Table]:
     return ("vllm-bench" if timed else "sglang-bench"), _table(records, dropped, assumed)
 
 
-def _guidellm(documents: list[Any], name: str) -> tuple[str, Table]:
+def _guidellm(documents: list[Any]) -> tuple[str, Table]:
     records: list[dict[str, Any]] = []
     dropped: list[tuple[int, str]] = []
     for benchmark in documents[0]["benchmarks"]:
@@ -101,7 +103,7 @@ def _otlp_value(value: dict[str, Any]) -> Any:
     return next(iter(value.values()), None)
 
 
-def _otlp(documents: list[Any], name: str) -> tuple[str, Table]:
+def _otlp(documents: list[Any]) -> tuple[str, Table]:
     """OpenTelemetry spans, flat or as OTLP/JSON, whose numbers are strings and attributes key/value lists."""
     spans: list[tuple[dict[str, Any], dict[str, Any], Any]] = []
     for document in documents:
@@ -141,7 +143,7 @@ def _spans_table(spans: list[tuple[dict[str, Any], dict[str, Any], Any]]) -> Tab
     return _table(records, dropped, [guess] if counted else [])
 
 
-def _openai_usage(documents: list[Any], name: str) -> tuple[str, Table]:
+def _openai_usage(documents: list[Any]) -> tuple[str, Table]:
     """Sums by time bucket and project, spread out as that many requests of the bucket's mean lengths."""
     records: list[dict[str, Any]] = []
     for document in documents:
@@ -176,7 +178,7 @@ def _share(total: Any, count: int, place: int) -> int:
     return whole // count + (1 if place < whole % count else 0)
 
 
-def _vtc_results(documents: list[Any], name: str) -> tuple[str, Table]:
+def _vtc_results(documents: list[Any]) -> tuple[str, Table]:
     responses = [
         one for document in documents for one in (document.get("result") or {}).get("responses") or ()
     ]
@@ -193,7 +195,7 @@ def _vtc_results(documents: list[Any], name: str) -> tuple[str, Table]:
     return "vtc-results", _table(records, [], [])
 
 
-_DOCUMENTS: tuple[tuple[tuple[str, ...], Callable[[list[Any], str], tuple[str, Table]]], ...] = (
+_DOCUMENTS: tuple[tuple[tuple[str, ...], Callable[[list[Any]], tuple[str, Table]]], ...] = (
     (("input_lens", "output_lens"), _benchmark),
     (("benchmarks",), _guidellm),
     (("resourceSpans",), _otlp),

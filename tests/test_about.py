@@ -16,7 +16,7 @@ from sched.page.about import libraries
 from sched.page.equations import MARK, examples, iteration_ps, rows, span
 from sched.recorded import Step
 from sched.scenario import Scenario, known_policies, preset
-from sched.text import glossary, named, text
+from sched.text import glossary, text
 from sched.version import MODEL, VERSION
 from tests.test_page import opened, query
 
@@ -74,7 +74,8 @@ def test_the_part_that_is_open_is_in_the_link_and_one_that_is_not_there_is_said(
 def test_every_word_set_bold_is_in_the_glossary(name: str, lang: str) -> None:
     bold = re.findall(r"\*\*(.+?)\*\*", text(name, lang))
     assert len(bold) > 10
-    assert not [word for word in bold if named(word, lang) is None]
+    known = {name.lower() for one in glossary(lang).values() for name in (one.word, *one.also)}
+    assert not [word for word in bold if word.lower() not in known]
 
 
 def test_both_languages_have_the_same_equations() -> None:

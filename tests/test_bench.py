@@ -1,18 +1,27 @@
 """The scenario whose speed is measured: what it is, and that its load is what it is said to be."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from sched import simulate
 from sched.__main__ import main
-from sched.bench import LOAD, SATURATION_PER_S, saturation_per_s, scenario
+from sched.bench import LOAD, SATURATION_PER_S, scenario
+from sched.model import PS_PER_S, Outcome
 from sched.workload import requests
+
+QUEUED = 20_000
+"""Requests that all wait from the beginning: so many that its ends hardly count."""
 
 
 def test_saturation_is_what_was_measured() -> None:
-    assert round(saturation_per_s(), 2) == SATURATION_PER_S
+    mix = scenario(QUEUED)
+    listed = requests(mix)
+    log = simulate(mix, "fcfs", replace(listed, arrival_ps=np.zeros_like(listed.arrival_ps)))
+    assert (log.outcome == Outcome.FINISHED).all()
+    assert round(len(listed) * PS_PER_S / int(log.ended_ps.max()), 2) == SATURATION_PER_S
 
 
 def test_the_load_is_four_fifths_of_saturation() -> None:

@@ -112,7 +112,6 @@ def test_a_guide_line_worked_out_by_hand() -> None:
     assert found.mean == pytest.approx(3.2) and found.deviation == pytest.approx(12.8**0.5)
     # P(occupancy <= 3) with z = -0.2 / 3.578 = -0.0559, from a table of the normal distribution.
     assert found.chance == pytest.approx(0.4777, abs=2e-4)
-    assert found.residence_s == pytest.approx(8 * TICK_S)
     assert found.expected_s == pytest.approx(8 * TICK_S * (1 - found.chance) / found.chance)
     assert guide(evidence(log), of(log, "L"), 7) is None
 

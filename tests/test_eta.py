@@ -10,10 +10,27 @@ from hypothesis import strategies as st
 from sched import Scenario, simulate, workload
 from sched.eta import Estimate, estimate, score
 from sched.inversion import Inversion, analyse
-from sched.log import Log
+from sched.log import Ints, Log
 from sched.randomness import stream
-from sched.residual import ClassLengths, TrueLengths, draws
+from sched.residual import ClassLengths, Floats, draws
+from sched.workload import RequestList
 from tests.test_inversion import TICK, TICK_S, contended, of, textbook
+
+
+class TrueLengths:
+    """The truth, which no real scheduler knows: what an estimate comes to when lengths do not surprise."""
+
+    def __init__(self, listed: RequestList) -> None:
+        self.own = listed.output_tokens
+
+    def totals(self, request: Ints, emitted: Ints, share: Floats) -> Ints:
+        """The true lengths, whatever the quantile."""
+        return np.broadcast_to(self.own[request], share.shape)
+
+    def most(self, request: Ints, emitted: Ints) -> Ints:
+        """The true lengths."""
+        found: Ints = self.own[request]
+        return found
 
 
 def told(log: Log, name: str, tick: int, *, truly: bool = True) -> Estimate:

@@ -13,7 +13,7 @@ from sched.external import reference
 from sched.language import NAMES
 from sched.page.glossary import OF_COLUMNS, OF_VALUES, term_of
 from sched.scenario import known_policies
-from sched.text import entry, glossary, named, term, text
+from sched.text import entry, glossary, term, text
 
 FOLDER = Path(sched.text.__file__).parent
 OTHERS = [lang for lang in NAMES if lang != "en"]
@@ -50,13 +50,11 @@ def test_no_name_stands_for_two_terms() -> None:
 def test_a_term_is_found_by_any_name_of_it_and_told_in_the_language_asked_for() -> None:
     assert term("Rescue buffer") == term("reserve") == glossary()["rescue buffer"].meaning
     assert entry("preemption", "zh").word == "抢占" and "重新等待" in term("preemption", "zh")
-    found = named("回填", "zh")
-    assert found and found.key == "backfill" and named("no such word") is None
     with pytest.raises(KeyError):
         term("no such word")
 
 
-ASKED = {"meaning", "word", "explained", "term"}
+ASKED = {"meaning", "explained", "term"}
 """The functions whose first word is looked up in the glossary."""
 
 

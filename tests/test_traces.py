@@ -210,6 +210,13 @@ def test_detailed_vllm_results_are_a_trace() -> None:
     assert trace.report["dropped"] == [{"line": 3, "reason": "failed in the benchmark"}]
 
 
+def test_a_benchmark_whose_arrays_differ_in_length_is_refused_with_its_reason() -> None:
+    run = {"start_times": [1.0, 2.0], "input_lens": [100, 200], "output_lens": [1]}
+    with pytest.raises(ScenarioError) as refused:
+        read(json.dumps(run), "r.json")
+    assert str(refused.value) == "r.json: its arrays of input and output lengths and times differ in length"
+
+
 def test_arrivals_are_exact_to_the_picosecond() -> None:
     trace = read(HEAD + "1700158546.680590000001,1,1\n1700158546.680590000003,1,1\n")
     assert trace.arrival_ps.tolist() == [0, 2]

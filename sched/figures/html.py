@@ -32,9 +32,6 @@ def toned(runs: Sequence[Toned]) -> Markup:
     )
 
 
-Cell = str | Sequence[Toned]
-
-
 def table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> Markup:
     """A real table with a caption; the first `left` columns are texts, all others figures."""
     sides = ["" if place < left else "n" for place in range(len(heads))]

@@ -27,9 +27,8 @@ Ints = NDArray[np.int64]
 NEVER = 2**32 - 1
 FINEST_UNIT_PS = 10**6
 
-CAUSES = ("quantum", "legitimate", "reserved", "kv", "tokens", "seats")
-"""Cause codes of a waiting interval, by their number in the payload; kv, tokens and seats are inversions."""
 PLACE_OF_CODE = {QUANTUM: 0, LEGITIMATE: 1, RESERVED: 2}
+"""The number in the payload of a waiting interval's cause; 3, 4 and 5 are inversions: KV, tokens, seats."""
 
 
 class Columns:
@@ -99,7 +98,7 @@ def pack_run(log: Log, inversion: Inversion) -> bytes:
 
 
 def _places() -> Ints:
-    """Number in CAUSES by code; of several resources that are short the first is named."""
+    """Number in the payload by code; of several resources that are short the first is named."""
     found = [PLACE_OF_CODE.get(code) for code in range(max(PLACE_OF_CODE) + 1)]
     short = [
         next((3 + k for k, bit in enumerate((KV, TOKENS, SEATS)) if code & bit), 0)

@@ -4,10 +4,10 @@ import streamlit as st
 
 from sched.cost import IterationCost, iteration_cost, machine
 from sched.model import PS_PER_S, UNLIMITED_BLOCKS
-from sched.page.cards import NARROW, unbroken
+from sched.page.cards import NARROW
 from sched.page.language import tr
 from sched.page.state import shown
-from sched.page.titles import plain
+from sched.page.titles import plain, unbroken
 from sched.scenario import Scenario
 from sched.text import text
 

@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 import streamlit as st
 
 from sched.page.language import say, tr
-from sched.text import Term, entry, glossary, text
+from sched.text import Term, entry, glossary, term, text
 
 OF_VALUES = {
     "engine.kv_blocks": "KV block",
@@ -66,12 +66,7 @@ OF_COLUMNS = {
 
 def meaning(name: str) -> str:
     """What a term means, for a help bubble: `st.metric(..., help=meaning("TTFT"))`."""
-    return entry(name, say().code).meaning
-
-
-def word(name: str) -> str:
-    """The term itself in the reader's language."""
-    return entry(name, say().code).word
+    return term(name, say().code)
 
 
 def explained(name: str) -> str:

@@ -2,7 +2,7 @@
 
 import re
 
-from sched.page.cards import unbroken
+from sched.page.titles import unbroken
 
 Pieces = list[tuple[str, str]]
 OPEN, END = "\ue000", "\ue001"

@@ -8,13 +8,13 @@ from typing import Any
 import streamlit as st
 
 from sched.figures.looks import looks
-from sched.page.cards import NARROW, seconds, unbroken
+from sched.page.cards import NARROW, seconds
 from sched.page.component import component
 from sched.page.explained import by_wait, culprits, explained, longest_wait, parts_of_wait
 from sched.page.language import say, tr, tr_count
 from sched.page.results import LARGE, Incident, Result
 from sched.page.state import Shown, show, shown
-from sched.page.titles import title
+from sched.page.titles import title, unbroken
 from sched.page.told import noted
 from sched.story import story
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from sched.cost import iteration_cost
 from sched.engine import simulate
-from sched.execution import execution
+from sched.execution import execution_of
 from sched.experiments import expected_requests
 from sched.external import link
 from sched.fields import ScenarioError
@@ -19,7 +19,6 @@ from sched.log import Log
 from sched.metrics import summary
 from sched.model import PS_PER_S
 from sched.scenario import Scenario, known_policies
-from sched.several import JoinedInversion
 from sched.sums import seconds
 from sched.workload import RequestList, requests
 
@@ -134,14 +133,10 @@ def blamed(scenario: Scenario, key: str) -> dict[str, Any]:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _slowed(form: str, key: str, _scenario: Scenario, _result: Result) -> dict[str, float]:
-    found, cost = _result.inversion, iteration_cost(_scenario)
-    whole = dict.fromkeys(_result.log.requests.class_names, 0)
-    for one in found.parts if isinstance(found, JoinedInversion) else (found,):
-        listed = one.seen.log.requests
-        sums = execution(one.seen, cost).by_group(listed.class_index, len(listed.class_names))
-        for name, ps in zip(listed.class_names, sums, strict=True):
-            whole[name] += ps
-    return {name: seconds(ps) for name, ps in whole.items()}
+    listed = _result.log.requests
+    found = execution_of(_result.inversion, iteration_cost(_scenario))
+    sums = found.by_group(listed.class_index, len(listed.class_names))
+    return {name: seconds(ps) for name, ps in zip(listed.class_names, sums, strict=True)}
 
 
 def slowed(scenario: Scenario, key: str) -> dict[str, float]:

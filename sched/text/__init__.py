@@ -60,12 +60,3 @@ def entry(name: str, lang: str = "en") -> Term:
 def term(name: str, lang: str = "en") -> str:
     """What a word means, as the text of a help bubble."""
     return entry(name, lang).meaning
-
-
-def named(words: str, lang: str = "en") -> Term | None:
-    """The entry that a word or another name of it stands for in this language; None where there is none."""
-    wanted = words.lower()
-    return next(
-        (one for one in glossary(lang).values() if wanted in (one.word.lower(), *map(str.lower, one.also))),
-        None,
-    )
