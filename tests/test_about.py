@@ -18,10 +18,10 @@ from sched.recorded import Step
 from sched.scenario import Scenario, known_policies, preset
 from sched.text import glossary, text
 from sched.version import MODEL, VERSION
+from sched.view import PARTS
 from tests.test_page import opened, query
 
 pytestmark = pytest.mark.xdist_group("page")
-PARTS = ("model", "limits", "vllm", "theory", "published", "hardware", "policies", "words", "version")
 
 
 def about(part: str, **more: str) -> AppTest:
@@ -66,7 +66,7 @@ def test_the_part_that_is_open_is_in_the_link_and_one_that_is_not_there_is_said(
     assert query(page)["part"] == ["hardware"] and page.dataframe[0].value is not None
     page = about("nothing")
     assert "must be one of model, limits" in page.info[0].value
-    assert "How long an iteration takes" in said(page)
+    assert "How long an iteration takes" in said(page) and "part" not in query(page)
 
 
 @pytest.mark.parametrize("lang", NAMES)

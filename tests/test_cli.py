@@ -181,7 +181,8 @@ def test_link_and_open_are_each_others_inverse(told: Told) -> None:
     assert parse_qs(query)["rescue.kv"] == ["0.15"]
     changed = ("run", "textbook", "policies=rescue,hol", "rescue.kv=0.15", "--json")
     assert told("open", query, "--json") == told(*changed)
-    assert told("open", f"https://lab.example/x?{query}&view=queue&t=3", "--json") == told(*changed)
+    seen = "view=queue&t=3&focus=A&a=hol&seeds=3&vary=rescue.kv=0:1:0.5&lang=zh"
+    assert told("open", f"https://lab.example/x?{query}&{seen}", "--json") == told(*changed)
 
 
 def test_what_a_link_says_beside_the_scenario_is_a_note(told: Told) -> None:
@@ -342,6 +343,22 @@ MISTAKES: dict[str, tuple[str, ...]] = {
     "v = 99": ("open", "v=99"),
     "this link is damaged": ("open", "title=%FF"),
     "resque.kv: no such setting; did you mean rescue?": ("open", "v=1&resque.kv=1"),
+    "t = -3 s: must be at least 0": ("open", "v=1&t=-3"),
+    "from = 9 s: must be before to = 2 s": ("open", "v=1&from=9&to=2"),
+    "a = nope: must be one of fcfs": ("open", "v=1&a=nope"),
+    "seeds = 5: must be one of 1, 3, 9, 20": ("open", "v=1&seeds=5"),
+    "baseline = zzz: must be one of fcfs": ("open", "v=1&baseline=zzz"),
+    "view = foo: must be one of lab": ("open", "v=1&view=foo"),
+    "expert = 7: must be one of 0, 1": ("open", "v=1&expert=7"),
+    "lang = fr: must be one of en, zh": ("open", "v=1&lang=fr"),
+    "metric = ttft: must be one of ttft.p50": ("open", "https://lab.example/?v=1&metric=ttft"),
+    "sort = colour: must be one of policy": ("open", "v=1&sort=colour"),
+    "lesson = ten: must be one of batching": ("open", "v=1&lesson=ten"),
+    "part = nothing: must be one of model": ("open", "v=1&part=nothing"),
+    "vary = rescue.kv: must be written key=start:stop:step": ("open", "v=1&vary=rescue.kv"),
+    "goal = soon: must be written like": ("open", "v=1&goal=soon"),
+    "of = nobody: must be one of": ("open", "v=1&scenario=textbook&of=nobody"),
+    "focus = Z: none of the 8 has this id": ("open", "v=1&scenario=textbook&focus=Z"),
 }
 
 

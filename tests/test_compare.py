@@ -15,14 +15,13 @@ from sched.external import change
 from sched.intervals import Difference, mean_of
 from sched.page.cards import seconds
 from sched.page.compare_cells import Cell, between, signed, sure
-from sched.page.compare_choices import CHARTS, Chosen, usual_seeds
+from sched.page.compare_choices import Chosen, usual_seeds
 from sched.page.compare_csv import shown_csv
-from sched.page.compare_rows import KEYS
 from sched.page.compare_table import ordered, table
 from sched.page.marked import mark, pieces
-from sched.page.state import Shown, default_pair, query_of, shown_by
 from sched.page.titles import title
 from sched.scenario import preset
+from sched.view import CHARTS, COLUMNS, Shown, default_pair, query_of, shown_by
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -144,7 +143,7 @@ def test_each_control_is_in_the_link_and_changes_the_table(
     assert (sent(page)["rows"], sent(page)["columns"]) != (before["rows"], before["columns"])
 
 
-@pytest.mark.parametrize("chart", CHARTS)
+@pytest.mark.parametrize("chart", CHARTS["compare"])
 def test_each_tab_is_in_the_link_and_builds_only_its_own(chart: str) -> None:
     page = opened(chart=chart)
     assert not page.exception
@@ -178,7 +177,7 @@ def test_the_choices_survive_the_link() -> None:
     assert not notes and (back.seeds, back.baseline, back.of, back.metric) == (20, "fcfs", "docs", "e2e.p90")
 
 
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("key", COLUMNS)
 def test_the_table_is_sorted_by_any_column_in_both_directions(found: Any, key: str) -> None:
     for sign in ("", "-"):
         what = Chosen("chat", "ttft", "p99", "backfill", 3, "ecdf", f"{sign}{key}")
@@ -254,7 +253,7 @@ def test_the_page_speaks_chinese() -> None:
     assert not [text for text, _ in data["verdict"] if "mean" in text]
 
 
-@pytest.mark.parametrize("chart", CHARTS)
+@pytest.mark.parametrize("chart", CHARTS["compare"])
 def test_where_nobody_has_a_figure_there_are_words_and_no_picture(chart: str) -> None:
     # Each answer has one token, so there is no time between two of them.
     page = opened(scenario="textbook", metric="tpot.p99", chart=chart, traffic="[]", requests=ONE_TOKEN)

@@ -5,8 +5,8 @@ from dataclasses import replace
 from sched.eta import estimate
 from sched.page.estimates import MOST_WAITS, TIMES, estimated, stamp
 from sched.page.results import result
-from sched.page.state import Shown
 from sched.scenario import preset
+from sched.view import Shown
 
 NOW = Shown(preset("noisy-neighbour"), "backfill", "rescue")
 

@@ -6,8 +6,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from sched.fields import ScenarioError
-from sched.page.frame import short
-from sched.page.state import query_of, shown_by
+from sched.view import query_of, short, shown_by
 
 
 def test_the_frame_of_a_link_comes_back_as_it_was() -> None:

@@ -28,11 +28,11 @@ from sched.page.cards import kept, seconds
 from sched.page.component import VIEWS, script
 from sched.page.controls import value_at
 from sched.page.results import MOST
-from sched.page.state import Shown, default_pair, query_of, shown_by
 from sched.page.titles import plain
 from sched.scenario import Scenario, preset, presets
 from sched.trace_store import store
 from sched.verdict import verdict
+from sched.view import Shown, default_pair, query_of, shown_by
 from sched.words import duration
 from tests.conftest import ROOT
 

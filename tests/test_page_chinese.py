@@ -11,11 +11,10 @@ from google.protobuf.json_format import MessageToDict  # type: ignore[import-unt
 from streamlit.testing.v1 import AppTest
 
 from sched.language import language
-from sched.page.compare_choices import CHARTS as COMPARED
-from sched.page.tradeoff_view import CHARTS as TRADED
 from sched.registry import known_policies
 from sched.text.lessons import BY_KEY
 from sched.version import REPOSITORY_TITLE
+from sched.view import CHARTS, PARTS
 
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCE = re.compile(r"\b[a-z]{2,}(?:[ ,;:]+[a-z]{2,}){2,}\b")
@@ -24,7 +23,6 @@ SOURCES = re.compile(r"来源：.*|\*\*来源\*\* .*|`[^`]*`|" + re.escape(REPOS
 """Names of papers stay in their language, and so does what is code."""
 NOT_TEXT = {"id", "elementId", "icon", "key", "componentName", "url", "urlPathname", "query"}
 NOT_TEXT |= {"jsContent", "cssContent", "htmlContent"}
-PARTS = ("model", "limits", "vllm", "theory", "published", "hardware", "policies", "words", "version")
 POLICIES = sorted(known_policies())
 pytestmark = pytest.mark.xdist_group("page")
 
@@ -79,9 +77,12 @@ def shown(block: Any) -> Iterator[str]:
             for first in range(0, len(POLICIES), 12)
         ),
         {"policies": "isolated,shed", "shed.max_queue": "1", "view": "request"},
-        *({"view": "compare", "chart": chart} for chart in COMPARED),
+        *({"view": "compare", "chart": chart} for chart in CHARTS["compare"]),
         {"view": "compare", "chart": "shares", "scenario": "tenant-burst@1"},
-        *({"view": "tradeoffs", "chart": chart, "seeds": "1", "duration_s": "15"} for chart in TRADED),
+        *(
+            {"view": "tradeoffs", "chart": chart, "seeds": "1", "duration_s": "15"}
+            for chart in CHARTS["tradeoffs"]
+        ),
         *({"view": "learn", "lesson": lesson} for lesson in BY_KEY),
         *({"view": "about", "part": part} for part in PARTS),
     ],

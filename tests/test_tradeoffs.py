@@ -20,12 +20,12 @@ from sched.figures.tradeoffs import curve_figure
 from sched.grids import sweep
 from sched.page.cards import seconds
 from sched.page.computed import Memory
-from sched.page.state import query_of
 from sched.page.tradeoff_words import sizes_differ
 from sched.page.varied import knobs, range_text, usual_range
 from sched.ranges import axis
 from sched.scenario import preset
 from sched.trace_store import store
+from sched.view import query_of
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -214,7 +214,7 @@ def test_what_a_link_asks_in_vain_is_said() -> None:
     ("query", "why"),
     [
         ({"of": "nobody"}, "of = nobody: there is no such one here, so it is chat."),
-        ({"chart": "nope"}, "chart = nope: there is no such one here, so it is curve."),
+        ({"chart": "nope"}, "chart = nope: must be one of curve, map, load. The link is read without it."),
         ({"of": "docs", "goal": "chat.ttft_s.p99<=1"}, "of = docs: the goal in the link is one of chat, so"),
     ],
 )

@@ -9,7 +9,7 @@ from sched.command.arguments import Parser, Progress, print_json, scenario_of
 from sched.command.told import explanation, overview
 from sched.engine import simulate
 from sched.explain import explain
-from sched.external import link, parse_link
+from sched.external import link
 from sched.fields import ScenarioError, suggestion
 from sched.inversion import Inversion, analyse
 from sched.log import Log
@@ -17,9 +17,11 @@ from sched.metrics import summary
 from sched.model import UNLIMITED_BLOCKS
 from sched.percentiles import quotable
 from sched.plain import plain
+from sched.ranges import axis
 from sched.scenario import Scenario, known_policies
 from sched.sizing import is_a_buffer, suggest
 from sched.sizing_words import compared
+from sched.view import Shown, run_by
 from sched.workload import requests
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ def run(words: Sequence[str]) -> int:
     parser.add_argument("--out", metavar="DIR", type=Path, help=OUT_HELP)
     options = parser.read(words)
     scenario = scenario_of(options, policies=options.policies, seed=options.seed)
-    return _shown(scenario, [], options.json, options.out)
+    return _shown(scenario, options.json, options.out)
 
 
 def open_link(words: Sequence[str]) -> int:
@@ -48,9 +50,29 @@ def open_link(words: Sequence[str]) -> int:
     parser.add_argument("--out", metavar="DIR", type=Path, help=OUT_HELP)
     options = parser.read(words)
     is_address = "://" in options.query.partition("?")[0]
-    scenario, _, notes = parse_link(urlsplit(options.query).query if is_address else options.query)
-    about_link = [note for note in notes if note not in scenario.notes()]
-    return _shown(scenario, about_link, options.json, options.out)
+    seen, notes = run_by(urlsplit(options.query).query if is_address else options.query)
+    _judged(seen)
+    about_link = [note for note in notes if note not in seen.scenario.notes()]
+    return _shown(seen.scenario, options.json, options.out, seen, about_link)
+
+
+def _judged(seen: Shown) -> None:
+    """Raise ScenarioError for a sweep or a goal in the link that cannot be."""
+    for text in filter(None, (seen.vary, seen.vary2)):
+        axis(text)
+    if seen.goal:
+        from sched.advice import goal  # whoever follows a link without a goal does not wait for it
+
+        goal(seen.goal)
+
+
+def _found(seen: Shown, log: Log) -> None:
+    """Raise ScenarioError for a class or a request that the link looks at and the run does not have."""
+    names = log.requests.class_names
+    if seen.of and seen.of not in names:
+        raise ScenarioError(f"of = {seen.of}: must be one of {', '.join(names)}", "of")
+    if seen.focus:
+        _named(log, seen.focus, "focus")
 
 
 def _runs(scenario: Scenario) -> Iterator[tuple[str, Log, Inversion]]:
@@ -64,11 +86,19 @@ def _runs(scenario: Scenario) -> Iterator[tuple[str, Log, Inversion]]:
     progress.end()
 
 
-def _shown(scenario: Scenario, about_link: list[tuple[str, str]], as_json: bool, out: Path | None) -> int:
+def _shown(
+    scenario: Scenario,
+    as_json: bool,
+    out: Path | None,
+    seen: Shown | None = None,
+    about_link: Sequence[tuple[str, str]] = (),
+) -> int:
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     summaries, exported, buffers = {}, dict[str, "Tables"](), list[str]()
     for policy, log, inversion in _runs(scenario):
+        if seen is not None and policy == seen.a:
+            _found(seen, log)
         summaries[policy] = summary(log, scenario, inversion, in_full=as_json)
         is_limited = log.machine.kv_blocks < UNLIMITED_BLOCKS
         if log.set_aside is not None and is_limited and is_a_buffer(log, scenario):
@@ -120,7 +150,7 @@ def explain_request(words: Sequence[str]) -> int:
     return 0
 
 
-def _named(log: Log, name: str) -> None:
+def _named(log: Log, name: str, key: str = "request") -> None:
     """Raise ScenarioError unless the run has a request of this name."""
     listed = log.requests
     if name in listed.ids:
@@ -128,9 +158,9 @@ def _named(log: Log, name: str) -> None:
     pieces = [one for one, whole in zip(listed.ids, listed.parents or (), strict=False) if whole == name]
     if pieces:
         text = f"{log.policy} cuts it into {pieces[0]} to {pieces[-1]}; name one of them"
-        raise ScenarioError(f"request = {name}: {text}")
+        raise ScenarioError(f"{key} = {name}: {text}", key)
     near = suggestion(name, listed.ids)
-    raise ScenarioError(f"request = {name}: none of the {len(listed):,} has this id{near}")
+    raise ScenarioError(f"{key} = {name}: none of the {len(listed):,} has this id{near}", key)
 
 
 def policy_named(key: str) -> str:

@@ -7,11 +7,13 @@ from platform import python_version
 
 import streamlit as st
 
+from sched.external import VIEW
 from sched.page.agreement import agreement
 from sched.page.anchors import anchors
 from sched.page.equations import equations
 from sched.page.glossary import glossary_part
 from sched.page.hardware import hardware_part
+from sched.page.lab import messages
 from sched.page.language import say, tr
 from sched.page.published import published
 from sched.page.state import show, shown
@@ -49,10 +51,8 @@ def about() -> None:
     known, now = parts(), shown()
     with st.container(key="about"):
         st.markdown(f"# {tr('About the model')}")
-        if now.part is not None and now.part not in known:
-            said = tr("part = {part}: must be one of {known}.", part=now.part, known=", ".join(known))
-            st.info(plain(said), icon=":material/info:")
-        chosen = now.part if now.part in known else next(iter(known))
+        messages(about=VIEW)
+        chosen = now.part or next(iter(known))
         titles = {key: title for key, (title, _) in known.items()}
         with open_tab("about_part", titles, chosen, _chosen):
             known[chosen][1]()

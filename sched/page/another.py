@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from sched.page.state import Shown, with_scenario
 from sched.scenario import Scenario
+from sched.view import Shown, with_scenario
 
 
 def another(shown: Shown, scenario: Scenario) -> Shown:

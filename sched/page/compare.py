@@ -14,7 +14,6 @@ from sched.page.compare_cells import Cell
 from sched.page.compare_charts import charts, pair
 from sched.page.compare_choices import Chosen, choices, chosen, one_of
 from sched.page.compare_csv import shown_csv
-from sched.page.compare_rows import KEYS
 from sched.page.compare_table import Table, table
 from sched.page.compare_words import Words
 from sched.page.component import component
@@ -25,10 +24,11 @@ from sched.page.results import results
 from sched.page.seeds import Seeds
 from sched.page.share import share
 from sched.page.sidebar import sidebar
-from sched.page.state import Shown, sentence, show, shown
+from sched.page.state import sentence, show, shown
 from sched.page.titles import heading, plain, title
 from sched.page.trust import trust_note
 from sched.verdict import urgent_class
+from sched.view import Shown
 from sched.workers import WorkersDied
 
 
@@ -48,7 +48,7 @@ def compare() -> None:
         st.info(tr("This scenario has no requests: add traffic or requests to it."), icon=":material/inbox:")
         return
     classes = list(first.summary["classes"])
-    what, said = chosen(now, classes, name, list(KEYS))
+    what, said = chosen(now, classes, name)
     seeds = Seeds(now.scenario, what.baseline, what.seeds)
     found = seeds.known()
     goal_s = what.goal_s(now.scenario)

@@ -21,11 +21,12 @@ from sched.page.compare_full import full_table
 from sched.page.component import is_dark
 from sched.page.language import say, tr
 from sched.page.results import Result, alone
-from sched.page.state import Shown, show, shown
+from sched.page.state import show, shown
 from sched.page.tabs import open_tab
 from sched.page.titles import plain, title
 from sched.scenario import Scenario
 from sched.trajectories import MOST_DRAWN, Trajectory, dominant_shares, service
+from sched.view import Shown
 
 Runs = Mapping[str, Result]
 

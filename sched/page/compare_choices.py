@@ -7,17 +7,16 @@ import streamlit as st
 
 from sched.experiments import expected_requests, is_random
 from sched.page.language import tr
-from sched.page.state import SEEDS, Shown, show, shown
+from sched.page.state import show, shown
 from sched.page.titles import name_of
 from sched.scenario import Scenario
+from sched.view import CHARTS, FAMILIES, PERCENTILES, SEEDS, Shown
 
-FAMILIES = ("ttft", "tpot", "e2e", "wait")
-PARTS = ("p50", "p90", "p99")
+USUAL = "ttft.p99"
+"""The figure that is compared when a link does not say."""
 USUAL_SEEDS = 9
 MOST_UNASKED = 100_000
 """More requests than this in all runs are only simulated when somebody asks for the seeds."""
-CHARTS = ("ecdf", "waits", "service", "shares", "counters", "queue", "table")
-"""The tabs below the table; the first is open when a link does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +64,19 @@ def one_of(name: str, value: str | None, known: Sequence[str], usual: str, said:
     return usual
 
 
-def chosen(now: Shown, classes: list[str], urgent: str, columns: list[str]) -> tuple[Chosen, list[str]]:
+def chosen(now: Shown, classes: list[str], urgent: str) -> tuple[Chosen, list[str]]:
     """What the link or the controls say, and a sentence about each thing it says that is not there."""
     said = list[str]()
-    metrics = [f"{family}.{part}" for family in FAMILIES for part in PARTS]
-    family, part = one_of("metric", now.metric, metrics, "ttft.p99", said).split(".")
-    sorts = [f"{sign}{key}" for key in columns for sign in ("", "-")]
+    family, part = (now.metric or USUAL).split(".")
+    charts = CHARTS["compare"]
     found = Chosen(
         one_of("of", now.of, classes, urgent, said),
         family,
         part,
         now.baseline or now.a,
         (now.seeds or usual_seeds(now.scenario)) if is_random(now.scenario) else 1,
-        one_of("chart", now.chart, CHARTS, CHARTS[0], said),
-        one_of("sort", now.sort, sorts, "mean", said),
+        one_of("chart", now.chart, charts, charts[0], said),
+        now.sort or "mean",
     )
     return found, said
 
@@ -127,7 +125,12 @@ def choices(now: Shown, what: Chosen, classes: list[str]) -> None:
             on_change=_metric_chosen,
         )
         st.segmented_control(
-            tr("Percentile"), PARTS, key="part", required=True, width="content", on_change=_metric_chosen
+            tr("Percentile"),
+            PERCENTILES,
+            key="part",
+            required=True,
+            width="content",
+            on_change=_metric_chosen,
         )
         st.selectbox(
             tr("Baseline"),

@@ -6,10 +6,11 @@ from sched.experiments import Comparison
 from sched.intervals import Estimate
 from sched.page.cards import seconds
 from sched.page.compare_cells import between
-from sched.page.compare_choices import FAMILIES, PARTS, Chosen, family_names
+from sched.page.compare_choices import Chosen, family_names
 from sched.page.component import component
 from sched.page.language import tr
 from sched.page.titles import title
+from sched.view import FAMILIES, PERCENTILES
 
 Row = tuple[str, str, tuple[Estimate, ...]]
 
@@ -21,7 +22,9 @@ def full_rows(found: Comparison) -> list[Row]:
             policy,
             name,
             tuple(
-                found.estimate(policy, f"{family}_s.{part}", name) for family in FAMILIES for part in PARTS
+                found.estimate(policy, f"{family}_s.{part}", name)
+                for family in FAMILIES
+                for part in PERCENTILES
             ),
         )
         for name in found.classes
@@ -36,7 +39,7 @@ def full_table(found: Comparison, what: Chosen) -> None:
     columns += [
         {"key": f"{family}.{part}", "title": f"{names[family]} {part}", "help": "", "kind": "number"}
         for family in FAMILIES
-        for part in PARTS
+        for part in PERCENTILES
     ]
     rows = [
         {

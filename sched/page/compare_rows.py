@@ -23,16 +23,9 @@ from sched.page.compare_cells import (
 from sched.page.compare_choices import Chosen, family_names
 from sched.page.compare_dots import dots
 from sched.page.language import tr
+from sched.view import MOST_CLASSES
 
 NOT_SERVED = METRICS["not_served"]
-MOST_CLASSES = 6
-"""Of so many other classes there is a column; the full table has all of them."""
-KEYS = (
-    *("policy", "mean", "meets", "against", "slo", "goodput", "inversion"),
-    *(f"other{place}" for place in range(MOST_CLASSES)),
-    *("starvation", "unserved", "throughput", "price", "fairness", "recomputed", "stranded"),
-)
-"""What the table may be sorted by."""
 
 
 def _plain(

@@ -13,7 +13,8 @@ from typing import Any
 import streamlit as st
 
 from sched.language import NAMES, catalogue
-from sched.page.state import PAGES, shown
+from sched.page.state import shown
+from sched.view import PAGES
 
 FOLDER = Path(__file__).parent / "canvas"
 SCRIPTS = (

@@ -14,8 +14,8 @@ from sched.external import link
 from sched.model import PS_PER_S
 from sched.page.component import hidden
 from sched.page.results import Result, alone
-from sched.page.state import Shown
 from sched.residual import ClassLengths
+from sched.view import Shown
 
 MOST_WAITS, TIMES = 8, 3
 """Of so many waits, the longest, at so many moments of each."""

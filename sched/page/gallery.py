@@ -10,9 +10,10 @@ from sched.page.another import another
 from sched.page.component import component, is_dark
 from sched.page.language import tr
 from sched.page.results import result
-from sched.page.state import default_pair, show, shown, start
+from sched.page.state import show, shown, start
 from sched.presets import presets
 from sched.scenario import preset
+from sched.view import default_pair
 
 
 def lessons() -> dict[str, str]:

@@ -7,8 +7,9 @@ import streamlit as st
 from sched.page.cards import seconds
 from sched.page.language import tr
 from sched.page.results import Result, blamed
-from sched.page.state import Shown, shown
+from sched.page.state import shown
 from sched.page.titles import scenario_title, title
+from sched.view import Shown
 
 NAME = "Sched Lab"
 LONGEST = 60

@@ -9,8 +9,8 @@ from sched.page.component import component
 from sched.page.glossary import meaning
 from sched.page.language import say, tr
 from sched.page.results import MOST_INCIDENTS, Incident, Result, slowed
-from sched.page.state import Shown
 from sched.page.titles import title
+from sched.view import Shown
 from sched.words import Run, marked
 
 

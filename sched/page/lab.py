@@ -1,6 +1,6 @@
 """The Lab: change the scheduler, see what happens to the urgent requests, and who is to blame."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import replace
 from functools import partial
 
@@ -25,13 +25,14 @@ from sched.page.scene import verdict_of
 from sched.page.share import share
 from sched.page.sidebar import sidebar
 from sched.page.stage import stage
-from sched.page.state import Shown, sentence, show, shown, write_address
+from sched.page.state import sentence, show, shown, write_address
 from sched.page.tabs import open_tab
 from sched.page.titles import name_of, plain, scenario_line, scenario_title, title
 from sched.page.told import told
 from sched.page.trust import trust_in
 from sched.scenario import Scenario
 from sched.verdict import urgent_class
+from sched.view import Shown
 from sched.words import count
 
 TABS_OF = {
@@ -127,16 +128,20 @@ def several_engines(run: Result) -> str:
     )
 
 
-def messages() -> None:
-    """A link that was not understood, a value that was refused, and warnings about the scenario: in words."""
+def messages(about: Container[str] | None = None) -> None:
+    """A link that was not understood, a value that was refused, and warnings about the scenario: in words.
+
+    Of the warnings only those `about` these values, where a view shows something else than the scenario.
+    """
     state = st.session_state
     if state["fault"]:
         instead = tr("Shown instead: {title}.", title=scenario_title(shown().scenario))
         st.error(plain(f"{state['fault']} {instead}"), icon=":material/link_off:")
     if refused := state.pop("refused", None):
         st.warning(plain(refused), icon=":material/block:")
-    for _, note in state["notes"]:
-        st.info(plain(note), icon=":material/info:")
+    for path, note in state["notes"]:
+        if about is None or path in about:
+            st.info(plain(note), icon=":material/info:")
 
 
 def placed(now: Shown, runs: dict[str, Result]) -> Shown:

@@ -4,14 +4,15 @@ from dataclasses import replace
 
 import streamlit as st
 
+from sched.external import VIEW
 from sched.figures.palette import palette
 from sched.page.component import is_dark, style_sheet
+from sched.page.lab import messages
 from sched.page.language import say, tr
 from sched.page.lesson import closed, replay, still, tasks, to_lab
 from sched.page.progress import answers, forget, keep
 from sched.page.share import share
 from sched.page.state import show, shown
-from sched.page.titles import plain
 from sched.text.facts_memory import LOCK_STEP, Facts
 from sched.text.lessons import BY_KEY, LESSONS, Lesson, Told, facts_of, told
 
@@ -26,13 +27,11 @@ def learn() -> None:
         f"--{name}:{colours[name]}" for name in ("ink", "ink2", "ink3", "surface", "line", "accent", "bg")
     )
     st.html(f"<style>\n.st-key-lesson{{{named}}}\n{style_sheet('learn')}</style>")
-    wanted = shown().lesson
-    lesson = BY_KEY.get(wanted or "", LESSONS[0])
+    lesson = BY_KEY[shown().lesson or LESSONS[0].key]
     keep()
     _sidebar(lesson)
     with st.container(key="lesson"):
-        if wanted is not None and wanted not in BY_KEY:
-            st.info(tr("There is no lesson {name}; this is the first one.", name=plain(wanted)))
+        messages(about=VIEW)
         _lesson(lesson, told(lesson.key, say().code), facts_of(lesson.key))
 
 

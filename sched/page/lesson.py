@@ -10,13 +10,14 @@ from sched.page.another import another
 from sched.page.component import component
 from sched.page.language import say, tr
 from sched.page.results import Result, incidents, result
-from sched.page.state import PAGES, show, shown, start
+from sched.page.state import show, shown, start
 from sched.page.titles import subtitle, title
 from sched.scenario import Scenario
 from sched.text.facts_memory import LOCK_STEP, Facts
 from sched.text.lesson_runs import Changes, lesson_scenario, queue, run
 from sched.text.lessons import BY_KEY, PLAYED_S, Lesson, Show, facts_of, told
 from sched.text.onelock import BLOCKED, HIGH, LOCKED, LOW, MEDIUM, PATHFINDER, READY, RUNS, Schedule, schedule
+from sched.view import PAGES
 
 INTO_WAIT = 0.62
 """The stage too stands so far into the worst wait."""

@@ -14,11 +14,11 @@ from sched.model import PS_PER_S
 from sched.notes import annotation
 from sched.page.language import say
 from sched.page.results import Incident, Result, alone
-from sched.page.state import Shown
 from sched.rules import rules_of
 from sched.scenario import Scenario
 from sched.several import JoinedInversion
 from sched.sums import seconds
+from sched.view import Shown
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,11 @@ from sched.page.component import component
 from sched.page.explained import by_wait, culprits, explained, longest_wait, parts_of_wait
 from sched.page.language import say, tr, tr_count
 from sched.page.results import LARGE, Incident, Result
-from sched.page.state import Shown, show, shown
+from sched.page.state import show, shown
 from sched.page.titles import title, unbroken
 from sched.page.told import noted
 from sched.story import story
+from sched.view import Shown
 
 LISTED = 500
 """So many requests are offered by name, those that waited longest first; any other can be typed."""

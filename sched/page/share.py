@@ -13,11 +13,12 @@ from sched.page.component import alone
 from sched.page.headline import headline, reason
 from sched.page.language import tr, tr_count
 from sched.page.results import Result, results
-from sched.page.state import PAGES, Shown, query_of, sentence
+from sched.page.state import sentence
 from sched.page.take_away import take_away
 from sched.page.titles import VIEWS, plain, scenario_title, title
 from sched.scenario import SCHEMA
 from sched.verdict import urgent_class
+from sched.view import PAGES, Shown, query_of
 
 LONGEST_PICTURE = 1200
 """A picture of more characters than this is too fine for a phone's camera."""

@@ -9,7 +9,6 @@ import streamlit as st
 
 from sched.page.about import about
 from sched.page.compare import compare
-from sched.page.compare_choices import CHARTS as COMPARED
 from sched.page.component import (
     complete_address,
     declare_language,
@@ -22,10 +21,10 @@ from sched.page.headline import name_view, tab_name
 from sched.page.lab import lab
 from sched.page.language import coming, language_choice
 from sched.page.learn import learn
-from sched.page.state import PAGES, arrive, leave, query_now, shown, write_address
+from sched.page.state import arrive, leave, query_now, shown, write_address
 from sched.page.titles import VIEWS
-from sched.page.tradeoff_view import CHARTS as TRADED
 from sched.page.tradeoffs import tradeoffs
+from sched.view import CHARTS, PAGES
 
 LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="132" height="28" viewBox="0 0 132 28">
 <rect x="2" y="4" width="9" height="9" rx="2" fill="{ink}"/><rect x="13" y="4" width="9" height="9" rx="2"
@@ -48,7 +47,6 @@ DRAWN_BY: dict[str, Callable[[], None]] = {
     "about": about,
 }
 """What draws each view."""
-OWN_CHARTS = {"compare": COMPARED, "tradeoffs": TRADED}
 
 
 def page() -> None:
@@ -77,7 +75,7 @@ def _view(key: str, draw: Callable[[], None], views: Mapping[str, Any]) -> None:
     arrive(key)
     if (wanted := shown().page) != key:
         st.switch_page(views[wanted], query_params=leave())
-    if not query_now() and shown().chart not in OWN_CHARTS.get(key, (shown().chart,)):
+    if not query_now() and shown().chart not in CHARTS.get(key, (shown().chart,)):
         st.session_state["shown"] = replace(shown(), chart=None)  # no link asks for it
     write_address()
     declare_language()

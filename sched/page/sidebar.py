@@ -15,7 +15,7 @@ from sched.page.language import tr
 from sched.page.promise import goal
 from sched.page.replay import recorded_tenants, replay
 from sched.page.results import looks_of
-from sched.page.state import Shown, set_values, show, shown
+from sched.page.state import set_values, show, shown
 from sched.page.suggested import suggested
 from sched.page.titles import name_of, plain, scenario_story
 from sched.plain import join_path
@@ -32,7 +32,7 @@ def sidebar() -> None:
         _scenario_choice(scenario)
         gallery()
         replay(scenario)
-        _mode(now)
+        _mode(now.expert)
         with st.expander(tr("Traffic"), expanded=True, icon=":material/bolt:"):
             _traffic(scenario, look)
         with st.expander(tr("Rescue buffer"), expanded=True, icon=":material/shield:"):
@@ -76,8 +76,8 @@ def _mode_chosen() -> None:
     show(replace(shown(), expert=st.session_state["mode"] == "Expert"))
 
 
-def _mode(now: Shown) -> None:
-    st.session_state["mode"] = "Expert" if now.expert else "Simple"
+def _mode(is_expert: bool) -> None:
+    st.session_state["mode"] = "Expert" if is_expert else "Simple"
     st.segmented_control(
         tr("Controls"),
         ["Simple", "Expert"],

@@ -9,8 +9,9 @@ from sched.figures.payload import pack_stage
 from sched.page.component import component
 from sched.page.estimates import stamp
 from sched.page.results import Incident, Result
-from sched.page.state import Shown, show, shown
+from sched.page.state import show, shown
 from sched.page.titles import subtitle, title
+from sched.view import Shown
 
 
 def _rested() -> None:

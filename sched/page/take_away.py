@@ -14,7 +14,7 @@ from sched.page.component import alone
 from sched.page.language import tr
 from sched.page.results import Result
 from sched.page.scene import report_of, scene
-from sched.page.state import Shown
+from sched.view import Shown
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from sched.page.controls import MARKS, entry
 from sched.page.language import say, tr, tr_count
 from sched.page.opened import opened, patience_ps
 from sched.page.results import Incident, Result
-from sched.page.state import Shown
 from sched.page.titles import plain, title
+from sched.view import Shown
 from sched.words import count, joined, listed
 
 NOUNS = {"kv": "block", "seats": "seat", "tokens": "token"}

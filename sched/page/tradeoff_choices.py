@@ -7,10 +7,11 @@ import streamlit as st
 from sched.advice import Goal
 from sched.fields import ScenarioError
 from sched.page.language import tr
-from sched.page.state import SEEDS, refuse, sentence, show, shown
+from sched.page.state import refuse, sentence, show, shown
 from sched.page.tradeoff_view import View
 from sched.page.varied import CURVE, MAP, knob_title, knobs, range_text, usual_range
 from sched.ranges import axis
+from sched.view import SEEDS
 
 
 def choices(view: View) -> None:

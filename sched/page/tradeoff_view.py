@@ -14,14 +14,15 @@ from sched.measures import METRICS
 from sched.page.compare_choices import one_of
 from sched.page.computed import compared
 from sched.page.language import say, tr
-from sched.page.state import SEEDS, Shown
 from sched.page.varied import BUFFER, CURVE, MAP, knobs, policy_of, range_text, usual_range, with_policy
 from sched.plain import split_path
 from sched.ranges import Axis, axis
 from sched.scenario import Scenario
 from sched.verdict import urgent_class
+from sched.view import CHARTS as OWN
+from sched.view import SEEDS, Shown
 
-CHARTS = ("curve", "map", "load")
+CHARTS = OWN["tradeoffs"]
 USUAL = "ttft_s.p99"
 USUAL_GOAL_S = 1.0
 """Where nothing was promised."""

@@ -12,7 +12,7 @@ from sched.page.lab import messages
 from sched.page.language import say, tr, tr_count
 from sched.page.share import share
 from sched.page.sidebar import sidebar
-from sched.page.state import Shown, sentence, show, shown, with_scenario
+from sched.page.state import sentence, show, shown
 from sched.page.tabs import open_tab
 from sched.page.titles import plain, scenario_line, title
 from sched.page.tradeoff_charts import Drawn, drawn
@@ -21,6 +21,7 @@ from sched.page.tradeoff_view import View, points_of, view_of
 from sched.page.trust import trust_note
 from sched.scenario import Scenario, known_policies
 from sched.spreadsheet import csv_file
+from sched.view import Shown, with_scenario
 from sched.words import joined
 from sched.workers import WorkersDied
 

@@ -9,10 +9,11 @@ import streamlit as st
 from sched.external import link
 from sched.page.language import say, tr
 from sched.page.results import Result, alone
-from sched.page.state import Shown, show, shown
+from sched.page.state import show, shown
 from sched.page.titles import plain, title, unbroken
 from sched.scenario import Scenario
 from sched.trust import Sample, Trust, sample, trust
+from sched.view import Shown
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
