@@ -3,109 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from sched.blame import KINDS
-from sched.eta import estimate
-from sched.inversion import Inversion
 from sched.language import ENGLISH, Language
-from sched.log import Log
-from sched.moments import asked_and_free, holders
-from sched.sums import seconds
-from sched.supply import LEGITIMATE
 from sched.words import DEEDS, SHARE_WORTH_NAMING, SOME, count, duration, percent
 
-UNITS = ("block", "token", "seat")
 WORDS = {"kv_s": "KV memory", "seats_s": "seats", "tokens_s": "tokens"}
 OTHERS = {
     "quantum_s": "{span} until the iteration in progress had ended",
     "legitimate_s": "{span} behind its own level and above",
     "reserved_s": "{span} held back by the policy although it would have fitted",
 }
-
-
-def caption(
-    log: Log, inversion: Inversion, at_ps: int, request: int | None = None, say: Language = ENGLISH
-) -> str:
-    """What the most urgent waiting request lacks at a moment, who holds it, who went past it, when it fits.
-
-    Of several, one whose wait is inversion and who has waited longest; or the request asked for.
-    """
-    seen = inversion.seen
-    found = seen.waits
-    there = (found.from_ps <= at_ps) & (at_ps < found.to_ps)
-    if request is not None:
-        there &= found.request == request
-    waiting = np.flatnonzero(there)
-    if not len(waiting):
-        if request is None:
-            return say("Nobody is waiting.")
-        return say("{name} is not waiting.", name=log.requests.ids[request])
-    slot = max(0, int(np.searchsorted(seen.time.begin_ps, at_ps, "right")) - 1)
-    running = np.flatnonzero((seen.runs.first <= slot) & (slot < seen.runs.end))
-    code = dict(zip(seen.runs.wait[running].tolist(), seen.runs.code[running].tolist(), strict=True))
-    level = seen.level(waiting).tolist()
-
-    def importance(pair: tuple[int, int]) -> tuple[bool, int, int]:
-        wait, of_level = pair
-        return (code.get(wait, LEGITIMATE) >= LEGITIMATE, of_level, int(found.from_ps[wait]))
-
-    wait = min(zip(waiting.tolist(), level, strict=True), key=importance)[0]
-    name = log.requests.ids[int(found.request[wait])]
-    if found.from_ps[wait] > seen.time.begin_ps[slot]:
-        return say("{name} has just come; the iteration in progress ends first.", name=name)
-    return _caption(inversion, wait, slot, code.get(wait, LEGITIMATE), say)
-
-
-def _caption(inversion: Inversion, wait: int, slot: int, code: int, say: Language) -> str:
-    seen = inversion.seen
-    ids = seen.log.requests.ids
-    needs, free, entitled = (
-        part[:, 0].tolist() for part in asked_and_free(seen, np.array([wait]), np.array([slot]))
-    )
-    short = next((k for k in (0, 2, 1) if code < LEGITIMATE and code & 1 << k), None)
-    if short is None:
-        short = next((k for k in (0, 2, 1) if needs[k] > entitled[k]), 0)
-    lack = say(
-        "{name} needs {what}, {free} is free" if free[short] == 1 else "{name} needs {what}, {free} are free",
-        name=ids[int(seen.waits.request[wait])],
-        what=count(needs[short], UNITS[short], say),
-        free=f"{free[short]:,}",
-    )
-    if entitled[short] < free[short]:
-        many = f"{free[short] - entitled[short]:,}"
-        lack = say("{lack}, {many} of them kept for others", lack=lack, many=many)
-    if code > LEGITIMATE:
-        return say("{lack}; the policy holds it back.", lack=lack)
-    if code == LEGITIMATE:
-        return say("{lack}; what is of its level or above takes the rest.", lack=lack)
-    for part in _in_its_way(inversion, wait, slot, short, say):
-        lack = say("{first}; {next}", first=lack, next=part)
-    eta = estimate(inversion, wait, slot).p50_ps if seen.time.iteration[slot] >= 0 else None
-    if not eta:
-        return say("{lack}.", lack=lack)
-    span = duration(seconds(eta))
-    return say("{lack}. Fits in about {span} if nobody else is let past it.", lack=lack, span=span)
-
-
-def _in_its_way(inversion: Inversion, wait: int, slot: int, short: int, say: Language) -> list[str]:
-    """Who holds what a wait is short of, and who went past it last."""
-    seen, parts = inversion.seen, list[str]()
-    ids = seen.log.requests.ids
-    held = holders(seen, wait, slot, short)
-    if held and short < 2:
-        parts.append(say("{id} holds {units}", id=ids[held[0][0]], units=f"{held[0][1]:,}"))
-    elif held:
-        lower = count(len(held), "less urgent request", say)
-        parts.append(say("{requests} in the batch", requests=lower))
-    passed = seen.passed(wait, int(seen.time.begin_ps[slot]))
-    if len(passed) > 1:
-        parts.append(
-            say("{id} was admitted past it, {many} so far", id=ids[passed[-1]], many=f"{len(passed)}")
-        )
-    elif passed:
-        parts.append(say("{id} was admitted past it", id=ids[passed[-1]]))
-    return parts
 
 
 def story(told: Mapping[str, Any], say: Language = ENGLISH) -> list[str]:

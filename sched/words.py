@@ -20,13 +20,18 @@ class Run(NamedTuple):
     tone: str = "plain"
 
 
-def duration(s: float) -> str:
-    """A time as a person says it: 7.6 s, 0.38 s, 12 ms, at most three digits."""
-    if s >= 100:
-        return f"{s:,.0f} s"
-    if s >= 0.1:
-        return f"{s:.1f} s" if s >= 1 else f"{s:.2f} s"
-    return f"{s * 1000:.0f} ms" if s >= 0.001 or s == 0 else f"{s * 1e6:.0f} µs"
+NARROW = "\u202f"
+"""Between a number and its unit where a line may break; what is read in a terminal has a plain space."""
+
+
+def duration(s: float, space: str = " ") -> str:
+    """A time as people say it: at most three digits, milliseconds below a tenth of a second."""
+    if s == 0:
+        return f"0{space}s"
+    if s < 0.0995:
+        return f"{s * 1000:.0f}{space}ms" if s >= 0.00095 else f"<1{space}ms"
+    digits = 2 if s < 0.995 else 1 if s < 99.5 else 0
+    return f"{s:,.{digits}f}{space}s"
 
 
 def capital(text: str) -> str:

@@ -18,6 +18,9 @@ from sched.chronicle import events
 from sched.cost import iteration_cost, machine
 from sched.engine import run
 from sched.explain import UnknownRequest, explain, intervals
+from sched.figures.captions import caption
+from sched.figures.glance import Glance
+from sched.figures.side import side
 from sched.inversion import CAUSES, Inversion, analyse
 from sched.log import Log
 from sched.metrics import summary
@@ -26,7 +29,7 @@ from sched.moments import moments
 from sched.occupancy import held_by_group, pieces
 from sched.policies.base import Policy, Rank, Scene, kept
 from sched.shares import floor_share
-from sched.story import caption, story
+from sched.story import story
 from sched.supply import closed
 from sched.verdict import verdict
 from sched.waits import has_static_rank, order_by_rank, queue_order, waits
@@ -615,13 +618,15 @@ def test_an_unknown_request_is_refused_in_words() -> None:
 
 def test_the_caption_says_what_is_short_who_holds_it_and_who_went_past() -> None:
     log = contended(textbook(6), "backfill")
-    found = analyse(log)
-    assert caption(log, found, 4 * TICK) == (
-        "A needs 7 blocks, 1 is free; C holds 3; M4 was admitted past it, 3 so far."
-        " Fits in about 0.25 s if nobody else is let past it."
+    seen = side(log, analyse(log))
+    assert caption(Glance(seen, 4 * TICK), of(log, "A")) == (
+        "**A needs 7 blocks, 1 is free.** C holds 3; M3 and M4 were just admitted past it, 3 so far. "
+        "It starts in 0.50\u202fs."
     )
-    assert caption(log, found, 9 * TICK) == "Nobody is waiting."
-    assert caption(log, found, 4 * TICK, of(log, "C")) == "C is not waiting."
+    assert caption(Glance(seen, 9 * TICK), None) == "**No urgent request waits.** No inversion lies ahead."
+    assert caption(Glance(seen, 4 * TICK), of(log, "C")).startswith(
+        "**C started as soon as it arrived.** 1 urgent"
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from sched import simulate
 from sched.external import change
 from sched.figures import palette
 from sched.figures.blocks import FREE, memory
-from sched.figures.glance import Glance, caption, span, status
+from sched.figures.captions import caption
+from sched.figures.glance import Glance, span, status
 from sched.figures.measure import apart, lines, width
 from sched.figures.picture import Drawn, Scene, picture
 from sched.figures.side import side
@@ -139,10 +140,10 @@ def test_the_caption_tells_who_waits_for_what_and_how_much_is_free() -> None:
     assert view.free == log.machine.kv_blocks - held
     said = caption(view, head)
     assert said.startswith(
-        f"{log.requests.ids[head]} needs {view.waiting[0].needs:,} blocks, {view.free:,} are free."
+        f"**{log.requests.ids[head]} needs {view.waiting[0].needs:,} blocks, {view.free:,} are free.**"
     )
     assert view.culprit is not None
-    assert f"holds {view.memory.held[view.culprit]:,}." in said
+    assert f"holds {view.memory.held[view.culprit]:,}; " in said
 
 
 @pytest.mark.parametrize("code", ["en", "zh"])
@@ -160,7 +161,7 @@ def test_a_caption_never_says_that_nobody_urgent_waits_while_the_header_counts_s
         header, many = status(view, say)[0], len(view.urgent)
         for request in [None, *chosen]:
             said = caption(view, request, say)
-            assert (say("No urgent request waits.") in said) <= (not many), (at, request)
+            assert (say("**No urgent request waits.**") in said) <= (not many), (at, request)
             if many and request not in [one.request for one in view.waiting]:
                 longest = max(at - one.from_ps for one in view.urgent)
                 template = (
@@ -171,7 +172,8 @@ def test_a_caption_never_says_that_nobody_urgent_waits_while_the_header_counts_s
                 assert span(longest) in header and str(many) in header
                 counted += 1
             if request is not None and at < listed.arrival_ps[request]:
-                assert say("{name} comes in {time}.", name=view.name(request), time="").split()[0] in said
+                time = span(int(listed.arrival_ps[request]) - at)
+                assert said.startswith(say("**{name} comes in {time}.**", name=view.name(request), time=time))
     assert counted > 20
 
 

@@ -1,4 +1,4 @@
-"""A side at a moment, and what it is about in a sentence. Every sentence is made from the run."""
+"""A side of the picture at a moment: who runs, who waits, what is free and kept, who went past."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
-from sched.figures.blocks import Memory, memory
-from sched.figures.measure import apart
+from sched.figures.blocks import Memory, kept_blocks, memory
+from sched.figures.measure import displayed
 from sched.figures.side import Side, Waiting
 from sched.language import ENGLISH, Language
-from sched.model import NEVER, PS_PER_S, Outcome
-from sched.supply import KV, LEGITIMATE, QUANTUM, RESERVED, SEATS, TOKENS
-from sched.words import duration
+from sched.model import PS_PER_S, SetAside
+from sched.supply import LEGITIMATE
+from sched.words import NARROW, duration
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,8 @@ class Glance:
 
     side: Side
     at_ps: int
+    notes: Sequence[tuple[str, float, float]] = ()
+    """Estimates of when waits end: request, moment, from then on, in seconds; in order of time."""
 
     @cached_property
     def moment(self) -> tuple[int, bool]:
@@ -52,15 +54,53 @@ class Glance:
         """Blocks that nobody holds."""
         return self.memory.free
 
+    @property
+    def kept(self) -> SetAside | None:
+        """What the policy sets aside, where blocks are in it."""
+        return self.side.log.set_aside if kept_blocks(self.side) else None
+
     def name(self, request: int) -> str:
-        """The id of a request, safe beside other text."""
-        return apart(self.side.log.requests.ids[request])
+        """The id of a request, fit to stand in a sentence."""
+        return displayed(self.side.log.requests.ids[request])
+
+    def needs(self, wait: Waiting) -> int:
+        """Blocks that the gate asks for, with what has to stay free beside those who run."""
+        return wait.needs + (self.side.log.machine.watermark_blocks if self.running else 0)
+
+    def closed_to(self, request: int) -> int:
+        """Blocks of an idle buffer that a request may not take though they are free."""
+        kept = self.kept
+        if kept is None or self.side.log.requests.priority[request] <= kept.for_priority:
+            return 0
+        is_urgent = self.side.level[self.side.stays.request] == 0
+        idle = max(0, kept.kv_blocks - int(self.memory.held[is_urgent].sum()))
+        return idle - int(kept.lend_share * idle + 0.5) if kept.lend else idle
+
+    def tokens(self, stay: int) -> int:
+        """Tokens that a stay computes in this iteration."""
+        at = self.moment[0]
+        return next(
+            (
+                tokens
+                for iteration, _, tokens, count in self.memory.pieces.rows(stay)
+                if iteration <= at < iteration + count
+            ),
+            0,
+        )
+
+    def fits_in_s(self, wait: Waiting) -> float | None:
+        """When a wait was expected to end, by the estimate made last: seconds from now; None without one."""
+        name, now_s = self.side.log.requests.ids[wait.request], self.at_ps / PS_PER_S
+        mine = [one for one in self.notes if one[0] == name and wait.from_ps / PS_PER_S - 1e-6 <= one[1]]
+        made = [one for one in mine if one[1] <= now_s + 1e-9]
+        left = made[-1][1] + made[-1][2] - now_s if made else 0.0
+        return left if left > 0 else None
 
     def largest_holder(self, level: int) -> int | None:
         """The stay of lower urgency that holds most."""
         stays = self.side.stays
         lower = [stay for stay in self.running if self.side.level[stays.request[stay]] > level]
-        return max(lower, key=lambda stay: self.memory.held[stay], default=None)
+        return max(lower, key=lambda stay: (self.memory.held[stay], -stays.request[stay]), default=None)
 
     @cached_property
     def culprit(self) -> int | None:
@@ -80,13 +120,13 @@ class Glance:
         lower = side.level[side.stays.request] > side.level[request]
         for begin, end in sorted(waits):
             start = side.stays.start_ps
-            found += np.flatnonzero(lower & (start > begin) & (start < min(end, until_ps + 1))).tolist()
+            found += np.flatnonzero(lower & (start >= begin) & (start < min(end, until_ps + 1))).tolist()
         return sorted(found, key=lambda stay: side.stays.start_ps[stay])
 
 
 def span(ps: int) -> str:
     """A time in words, its number and unit on one line."""
-    return duration(ps / PS_PER_S).replace(" ", "\u202f")
+    return duration(ps / PS_PER_S, NARROW)
 
 
 def together(sentences: Sequence[str], say: Language) -> str:
@@ -100,7 +140,7 @@ def status(view: Glance, say: Language = ENGLISH) -> tuple[str, str]:
     urgent = view.urgent
     if not urgent:
         return (say("nobody waiting") if flat else say("no urgent waiting")), "good"
-    longest = _longest(view, urgent)
+    longest = span(max(view.at_ps - one.from_ps for one in urgent))
     is_bad = any(one.code < LEGITIMATE for one in urgent)
     template = "{n} waiting, {longest}" if flat else "{n} urgent waiting, {longest}"
     return say(template, n=f"{len(urgent):,}", longest=longest), "bad" if is_bad else "plain"
@@ -114,136 +154,3 @@ def subject(views: Sequence[Glance], focus: str | None) -> list[int | None]:
         heads = [view for view in views if view.waiting and not view.side.level[view.waiting[0].request]]
         name = heads[0].side.log.requests.ids[heads[0].waiting[0].request] if heads else None
     return [own.index(name) if name is not None and name in own else None for own in ids]
-
-
-def caption(view: Glance, request: int | None, say: Language = ENGLISH) -> str:
-    """What happens to a request at this moment; without one, how things stand."""
-    if request is None:
-        return _quiet(view, say)
-    wait = next((one for one in view.waiting if one.request == request), None)
-    if wait is not None:
-        return _waits(view, wait, say)
-    stays = view.side.stays
-    if any(stays.request[stay] == request for stay in view.running):
-        return _runs(view, request, say)
-    ended, arrived = (int(column[request]) for column in _ends(view.side))
-    if ended != NEVER and ended <= view.at_ps:
-        after = say(ENDS[int(view.side.log.outcome[request])])
-        told = {"name": view.name(request), "ended": after, "ago": span(view.at_ps - ended)}
-        said = say("{name} {ended} {ago} ago, {took} after it came.", took=span(ended - arrived), **told)
-    else:
-        comes = arrived - view.at_ps
-        said = say("{name} comes in {time}.", name=view.name(request), time=span(comes)) if comes > 0 else ""
-    return together([said, _quiet(view, say)], say)
-
-
-ENDS = {
-    int(Outcome.FINISHED): "finished",
-    int(Outcome.REFUSED): "was refused",
-    int(Outcome.TIMED_OUT): "timed out",
-    int(Outcome.SHED): "was turned away",
-    int(Outcome.UNFINISHED): "was cut off",
-    max(Outcome) + 1: "went to another engine",
-}
-
-
-def _ends(side: Side) -> tuple[np.ndarray, np.ndarray]:
-    return side.log.ended_ps, side.log.requests.arrival_ps
-
-
-def _waits(view: Glance, wait: Waiting, say: Language) -> str:
-    level = int(view.side.level[wait.request])
-    parts = [_why(view, wait, say)]
-    holder = view.largest_holder(level) if wait.code < LEGITIMATE else None
-    if holder is not None:
-        if wait.code & KV:
-            who = view.name(int(view.side.stays.request[holder]))
-            parts.append(say("{who} holds {n}.", who=who, n=f"{view.memory.held[holder]:,}"))
-        past = len(view.passed(wait.request, view.at_ps))
-        template = (
-            "{n} less urgent request was admitted past it.",
-            "{n} less urgent requests were admitted past it.",
-        )
-        parts.append(say.count(past, *template) if past else say("Nobody was admitted past it."))
-    if wait.to_ps > view.at_ps and any(view.side.stays.start_ps == wait.to_ps):
-        parts.append(say("It starts in {span}.", span=span(wait.to_ps - view.at_ps)))
-    return together(parts, say)
-
-
-def _why(view: Glance, wait: Waiting, say: Language) -> str:
-    machine, name, needs = view.side.log.machine, view.name(wait.request), wait.needs
-    told = {"name": name, "needs": f"{needs:,}", "free": f"{view.free:,}"}
-    if wait.code == QUANTUM:
-        ago = span(view.at_ps - wait.from_ps)
-        return say("{name} came {ago} ago and waits for the iteration in progress.", name=name, ago=ago)
-    if wait.code == RESERVED:
-        return say("{name} would fit ({needs} blocks, {free} free), but is kept out.", **told)
-    if wait.code == LEGITIMATE:
-        return say(
-            "{name} needs {needs} blocks, {free} are free: it would wait even alone with its equals.", **told
-        )
-    if wait.code & KV:
-        return say("{name} needs {needs} blocks, {free} are free.", **told)
-    if wait.code & TOKENS:
-        budget = f"{machine.max_num_batched_tokens:,}"
-        return say("{name} waits for tokens: the budget of {budget} is used up.", name=name, budget=budget)
-    assert wait.code & SEATS
-    level = view.side.level
-    lower = sum(int(level[view.side.stays.request[stay]] > level[wait.request]) for stay in view.running)
-    taken = {"name": name, "n": f"{lower:,}", "seats": f"{machine.max_num_seqs:,}"}
-    return say("{name} waits for a seat: less urgent requests have {n} of {seats}.", **taken)
-
-
-def _runs(view: Glance, request: int, say: Language) -> str:
-    side = view.side
-    late = int(
-        side.stays.start_ps[side.stays.request == request].min() - side.log.requests.arrival_ps[request]
-    )
-    gone = side.log.preempted
-    mine = (gone.beneficiary == request) & (gone.victim != request) & (gone.at_ps <= view.at_ps)
-    if late:
-        text = say("{name} started {span} after it arrived.", name=view.name(request), span=span(late))
-    else:
-        text = say("{name} started as soon as it arrived.", name=view.name(request))
-    if gave := int(mine.sum()):
-        one, many = "{n} request gave its blocks back for it.", "{n} requests gave their blocks back for it."
-        text = together([text, say.count(gave, one, many)], say)
-    return together([text, _urgent(view, say) or _others(view, int(side.level[request]), say)], say)
-
-
-def _longest(view: Glance, who: Sequence[Waiting]) -> str:
-    return span(max(view.at_ps - one.from_ps for one in who))
-
-
-def _urgent(view: Glance, say: Language) -> str:
-    """What the header counts, and what the first of them lacks."""
-    if not view.urgent:
-        return ""
-    flat = "{n} request waits, {longest}.", "{n} requests wait, {longest} at most."
-    ranked = "{n} urgent request waits, {longest}.", "{n} urgent requests wait, {longest} at most."
-    templates = flat if view.side.is_flat else ranked
-    waits = say.count(len(view.urgent), *templates, longest=_longest(view, view.urgent))
-    return together([waits, _why(view, view.urgent[0], say)], say)
-
-
-def _others(view: Glance, level: int, say: Language) -> str:
-    lower = [one for one in view.waiting if view.side.level[one.request] > level]
-    if not lower:
-        return ""
-    one = "{n} less urgent request waits, {longest}."
-    many = "{n} less urgent requests wait, {longest} at most."
-    return say.count(len(lower), one, many, longest=_longest(view, lower))
-
-
-def _quiet(view: Glance, say: Language) -> str:
-    if view.urgent:
-        return _urgent(view, say)
-    bad = view.side.inverted
-    if view.side.is_flat:
-        return say("Nobody waits.")
-    later = bad.from_ps[bad.from_ps > view.at_ps]
-    if len(later):
-        ahead = say("Next inversion at {at} s.", at=f"{later.min() / PS_PER_S:.2f}")
-    else:
-        ahead = say("No inversion lies ahead.") if len(bad.from_ps) else say("This run has no inversion.")
-    return together([say("No urgent request waits."), _others(view, 0, say), ahead], say)

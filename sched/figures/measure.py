@@ -45,6 +45,18 @@ def apart(name: str) -> str:
     return name
 
 
+LONGEST_NAME = 28
+TURNS = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\x00-\x1f]")
+"""Signs that turn the writing round, or none at all."""
+
+
+def displayed(name: str) -> str:
+    """A name as a user wrote it, fit to stand in a sentence: not too long, nothing turned, nothing bold."""
+    letters = TURNS.sub("", name)
+    cut = letters if len(letters) <= LONGEST_NAME else f"{letters[: LONGEST_NAME - 9]}…{letters[-8:]}"
+    return apart(cut.replace("**", "*\u200b*"))
+
+
 def pieces(text: str) -> list[str]:
     """Where a text may be broken: after a space, and around every sign of a script without spaces."""
     return re.findall(rf"[{DENSE}]|[^ \n\t{DENSE}]+[ \n\t]*|[ \n\t]+", text)

@@ -27,6 +27,8 @@ Ints = NDArray[np.int64]
 NEVER = 2**32 - 1
 FINEST_UNIT_PS = 10**6
 
+CAUSES = ("quantum", "legitimate", "reserved", "kv", "tokens", "seats")
+"""Causes of a wait, in the order of their numbers in the payload; kv, tokens and seats are inversions."""
 PLACE_OF_CODE = {QUANTUM: 0, LEGITIMATE: 1, RESERVED: 2}
 """The number in the payload of a waiting interval's cause; 3, 4 and 5 are inversions: KV, tokens, seats."""
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sched.figures.captions import caption
 from sched.figures.gantt_part import gantt
-from sched.figures.glance import Glance, caption, status, subject
+from sched.figures.glance import Glance, status, subject
 from sched.figures.map_part import defs
 from sched.figures.measure import FONT, Toned, apart, lines, shortened, width
 from sched.figures.palette import palette
@@ -13,7 +14,7 @@ from sched.figures.panel_part import HEIGHT, badge, panel
 from sched.figures.side import side
 from sched.figures.svg import Markup, box, document, icon, joined, tag, words
 from sched.inversion import Inversion
-from sched.language import ENGLISH, Language
+from sched.language import BOLD, ENGLISH, Language
 from sched.log import Log
 from sched.model import PS_PER_S
 
@@ -35,6 +36,8 @@ class Drawn:
     inversion: Inversion
     title: str
     sub: str = ""
+    notes: Sequence[tuple[str, float, float]] = ()
+    """Estimates of when waits end: request, moment, from then on, in seconds; in order of time."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,8 @@ def glances(scene: Scene) -> list[Glance]:
     """Both sides at the playhead."""
     seen = [side(one.log, one.inversion) for one in scene.sides]
     at_ps = seen[0].resting_ps() if scene.t_s is None else round(scene.t_s * PS_PER_S)
-    return [Glance(one, min(max(0, at_ps), max(one.end_ps for one in seen))) for one in seen]
+    at_ps = min(max(0, at_ps), max(one.end_ps for one in seen))
+    return [Glance(one, at_ps, drawn.notes) for one, drawn in zip(seen, scene.sides, strict=True)]
 
 
 def picture(scene: Scene, *, has_head: bool = True) -> str:
@@ -83,7 +87,7 @@ def picture(scene: Scene, *, has_head: bool = True) -> str:
     parts.append(box(MARGIN, y - 8, ROOM, 1, P["line"]))
     for line in scene.footer if has_head else ():
         y = _paragraph(parts, [(line, "quiet")], y + 10, 11.5, 15) - 6
-    spoken = f"{''.join(text for text, _ in scene.verdict)} {' '.join(captions)}"
+    spoken = f"{''.join(text for text, _ in scene.verdict)} {' '.join(map(bare, captions))}"
     return document(WIDTH, y + 12, parts, title=f"{scene.title} · Sched Lab", about=spoken, font_family=FONT)
 
 
@@ -149,10 +153,18 @@ def _caption(parts: list[Markup], text: str, number: int, y: float) -> float:
     """What happens on a side, under its panel."""
     x = MARGIN + number * (PANEL + GAP)
     parts.append(badge("AB"[number], x, y - 4))
-    for line in lines([(text, "")], PANEL - 30, 14)[:4]:
-        parts.append(words("".join(piece for piece, _ in line), x + 28, y + 11, font_size=14, fill=P["ink"]))
+    runs = [(part, "strong" if place % 2 else "") for place, part in enumerate(text.split(BOLD))]
+    for line in lines(runs, PANEL - 30, 14)[:4]:
+        spans = [tag("tspan", piece, font_weight=650 if tone else None) for piece, tone in line]
+        look = {"font_size": 14, "fill": P["ink"], "style": "white-space:pre"}
+        parts.append(words(joined(spans), x + 28, y + 11, **look))
         y += 19
     return y + 14
+
+
+def bare(text: str) -> str:
+    """A sentence without what sets its parts in bold."""
+    return text.replace(BOLD, "")
 
 
 def _legend(y: float, say: Language) -> Markup:
@@ -180,5 +192,5 @@ def spoken(scene: Scene) -> list[str]:
     told = []
     for number, (view, one) in enumerate(zip(views, about, strict=True)):
         told.append(f"{'AB'[number]} {scene.sides[number].title}: {status(view, scene.say)[0]}.")
-        told.append(caption(view, one, scene.say))
+        told.append(bare(caption(view, one, scene.say)))
     return told

@@ -15,22 +15,13 @@ from sched.page.titles import unbroken as unbroken
 from sched.page.trust import basis, open_about
 from sched.trust import Trust
 from sched.verdict import not_served
-from sched.words import joined
-
-NARROW = "\u202f"
+from sched.words import NARROW as NARROW
+from sched.words import duration, joined
 
 
 def seconds(value: float | None) -> str:
-    """A time as people say it: at most three figures, milliseconds below a tenth of a second."""
-    if value is None:
-        return "–"
-    if value == 0:
-        return f"0{NARROW}s"
-    if value < 0.0995:
-        return f"{value * 1000:.0f}{NARROW}ms" if value >= 0.00095 else f"<1{NARROW}ms"
-    if value < 0.995:
-        return f"{value:.2f}{NARROW}s"
-    return f"{value:.1f}{NARROW}s" if value < 99.5 else f"{value:,.0f}{NARROW}s"
+    """A time on the page; a dash where there is none."""
+    return "–" if value is None else duration(value, NARROW)
 
 
 def kept(mine: float | None, base: float | None) -> str:

@@ -38,7 +38,7 @@ def scene(now: Shown, runs: dict[str, Result], name: str, link: str) -> tuple[Sc
     """The picture of what is shown; `name` is the class that the cards speak of."""
     told = trust_in(now, runs, name)
     keys = [now.a] if now.a == now.b else [now.a, now.b]
-    run = [(runs[key], title(now.scenario, key), subtitle(now.scenario, key)) for key in keys]
+    named = [(key, title(now.scenario, key), subtitle(now.scenario, key)) for key in keys]
     seed = tr("as recorded") if now.scenario.trace else tr("seed {seed}", seed=now.scenario.seed)
     about = tr("Sched Lab {version}, model {model}, {seed}", version=VERSION, model=MODEL, seed=seed)
     made = Scene(
@@ -46,7 +46,10 @@ def scene(now: Shown, runs: dict[str, Result], name: str, link: str) -> tuple[Sc
         verdict=verdict_of(now, runs),
         trust=told.line,
         cards=[_card(card(now, runs, key, name), runs[key].summary["classes"][name]) for key in runs],
-        sides=[Drawn(one.log, one.inversion, head, sub) for one, head, sub in run],
+        sides=[
+            Drawn(runs[key].log, runs[key].inversion, head, sub, estimated(now, key, runs[key]))
+            for key, head, sub in named
+        ],
         t_s=now.t,
         focus=now.focus,
         window=now.window,

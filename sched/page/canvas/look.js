@@ -116,7 +116,7 @@ function span(seconds) {
   if (seconds === 0) return "0" + NARROW_NO_BREAK + "s";
   if (seconds < 0.0995) return (seconds < 0.00095 ? "<1" : String(Math.round(seconds * 1000))) + NARROW_NO_BREAK + "ms";
   const digits = seconds < 0.995 ? 2 : seconds < 99.5 ? 1 : 0;
-  return Number(seconds.toFixed(digits)).toLocaleString("en-US", { minimumFractionDigits: seconds < 9.95 ? digits : 0 }) + NARROW_NO_BREAK + "s";
+  return Number(seconds.toFixed(digits)).toLocaleString("en-US", { minimumFractionDigits: digits }) + NARROW_NO_BREAK + "s";
 }
 
 const moment = (seconds) => seconds.toFixed(2) + NARROW_NO_BREAK + "s";
