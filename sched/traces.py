@@ -206,9 +206,9 @@ def _shares(names: tuple[str, ...], index: Ints, prompt: Ints) -> dict[str, Any]
 
 
 def _summary(values: Ints) -> dict[str, float]:
-    at = {"p50": 50, "p90": 90, "p99": 99}
-    low = {name: float(np.percentile(values, share)) for name, share in at.items()}
-    return {"mean": float(values.mean()), "min": int(values.min()), **low, "max": int(values.max())}
+    ordered = np.sort(values)
+    ranks = {f"p{share}": int(ordered[-(-share * len(values) // 100) - 1]) for share in (50, 90, 99)}
+    return {"mean": float(values.mean()), "min": int(ordered[0]), **ranks, "max": int(ordered[-1])}
 
 
 def of_scenario(settings: TraceSettings, urgency: str) -> Trace:

@@ -16,6 +16,7 @@ from sched.files import from_text, to_toml
 from sched.model import PS_PER_S
 from sched.scenario import Scenario, ScenarioError
 from sched.scenario import Trace as Settings
+from sched.sums import five
 from sched.trace_values import time_ps, tokens
 from sched.traces import Trace, read_trace, trace_scenario
 from sched.workload import requests
@@ -299,6 +300,15 @@ def test_a_clock_without_its_hour_goes_on_past_it() -> None:
 
 def test_a_single_row_has_no_rate() -> None:
     assert read(HEAD + "5,1,1\n").report["rate_per_s"] is None
+
+
+@pytest.mark.parametrize("many", [1, 2, 3, 10, 99, 100, 101])
+def test_a_percentile_of_lengths_is_a_length_that_came_by_the_rank_of_every_other_figure(many: int) -> None:
+    rows = "".join(f"{place},{100 * (place + 1)},{many - place}\n" for place in range(many))
+    report = read(HEAD + rows).report
+    for field, unit in (("prompt", 100), ("output", 1)):
+        expected = five(np.arange(1, many + 1) * unit * PS_PER_S)
+        assert {name: report[field][name] for name in expected} == expected
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(-2, 300), st.integers(-2, 300)), min_size=1))
