@@ -13,6 +13,7 @@ from sched.sums import seconds
 from sched.words import count, duration, listed
 
 CULPRITS = 3
+"""So many of those to blame are named."""
 ENDS = {
     Outcome.FINISHED: "finished, with {tokens} emitted",
     Outcome.REFUSED: "was refused, with {tokens} emitted",

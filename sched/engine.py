@@ -83,7 +83,7 @@ def scene_of(
         machine=resolved,
         most_urgent=int(listed.priority.min()) if len(listed.ids) else 0,
         weights={listed.tenant_names[one]: listed.weights[one] for one in _by_first_arrival(listed)},
-        sign=-1 if scenario.urgency == "high_first" else 1,
+        sign=scenario.level(1),
         peaks={
             int(level): tuple(sorted(blocks[listed.priority == level].tolist()))
             for level in np.unique(listed.priority)

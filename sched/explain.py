@@ -12,7 +12,7 @@ import numpy as np
 
 from sched.blame import KINDS
 from sched.bounds import statement
-from sched.chronicle import events
+from sched.chronicle import CULPRITS, events
 from sched.cost import iteration_cost
 from sched.evidence import Evidence
 from sched.execution import execution
@@ -35,7 +35,6 @@ from sched.workload import RequestList
 
 Simulate = Callable[[Scenario, str, RequestList], Log]
 """Runs a policy of a scenario over a request list: `sched.simulate`."""
-CULPRITS = 3
 RULES: dict[int, str] = {
     RefusalCode.RESERVED: "what is free is set aside for others",
     RefusalCode.HELD: "a cap or a quota holds it back",
@@ -109,7 +108,7 @@ def _request(log: Log, request: int, scenario: Scenario) -> dict[str, Any]:
         "id": listed.ids[request],
         "class": listed.class_names[int(listed.class_index[request])],
         "tenant": listed.tenant_names[int(listed.tenant_index[request])],
-        "priority": int(listed.priority[request]) * (-1 if scenario.urgency == "high_first" else 1),
+        "priority": scenario.level(int(listed.priority[request])),
         "prompt": int(listed.prompt_tokens[request]),
         "output": int(listed.output_tokens[request]),
         "arrival_s": seconds(listed.arrival_ps[request]),

@@ -14,6 +14,10 @@ from sched.supply import KV, LEGITIMATE, QUANTUM, RESERVED, SEATS, TOKENS, Codes
 
 CAUSE_NAMES = {QUANTUM: "quantum", LEGITIMATE: "legitimate", RESERVED: "reserved"}
 RESOURCE_NAMES = ("kv", "tokens", "seats")
+RESOURCE_WORDS = ("KV memory", "tokens", "seats")
+"""What people call them."""
+NOUNS = ("block", "token", "seat")
+"""In what each is counted."""
 
 
 def cause_name(code: int) -> str:

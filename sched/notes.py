@@ -18,6 +18,8 @@ from sched.supply import LEGITIMATE
 ROWS = 8
 """At most so many notes a wait: at the threshold, and whenever the time waited has doubled."""
 BLOCKERS = 3
+SPOKEN_OF = (0, 2, 1)
+"""Of several resources that are short the first of these is spoken of: blocks, seats, tokens."""
 NOT_SUBMITTED = "not submitted yet"
 NOTHING: dict[str, Any] = {
     **dict.fromkeys(("waited_s", "cause", "kv_asked", "kv_free", "kv_deficit", "tokens_deficit")),
@@ -69,7 +71,7 @@ def _note(inversion: Inversion, wait: int, slot: int, rules: Rules, say: Languag
     )
     run = np.flatnonzero((seen.runs.wait == wait) & (seen.runs.first <= slot) & (seen.runs.end > slot))
     code = int(seen.runs.code[run[0]]) if len(run) else LEGITIMATE
-    short = next((k for k in (0, 2, 1) if code < LEGITIMATE and code & 1 << k), 0)
+    short = next((k for k in SPOKEN_OF if code < LEGITIMATE and code & 1 << k), 0)
     return {
         "at_s": seconds(at),
         "state": "preempted" if seen.waits.is_return[wait] else "queued",

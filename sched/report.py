@@ -78,7 +78,6 @@ def _texts(names: list[str] | tuple[str, ...], index: Ints) -> Any:
 
 def _requests(log: Log, scenario: Scenario, inversion: Inversion) -> dict[str, Any]:
     listed = log.requests
-    sign = -1 if scenario.urgency == "high_first" else 1
     by_cause = np.stack([getattr(inversion, f"{name}_ps") for name in CAUSES])
     largest = by_cause.argmax(axis=0).tolist()
     refused, waited = log.outcome == Outcome.REFUSED, inversion.wait_ps > 0
@@ -90,7 +89,7 @@ def _requests(log: Log, scenario: Scenario, inversion: Inversion) -> dict[str, A
         "id": pa.array(listed.ids, pa.string()),
         "class": _texts(listed.class_names, listed.class_index),
         "tenant": _texts(listed.tenant_names, listed.tenant_index),
-        "priority": listed.priority * sign,
+        "priority": listed.priority * scenario.level(1),
         "arrival_s": _seconds(listed.arrival_ps),
         "first_scheduled_s": _seconds(log.first_scheduled_ps),
         "first_token_s": _seconds(log.first_token_ps),

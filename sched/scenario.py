@@ -156,6 +156,14 @@ class Scenario(Part):
         names = [*(one.class_name for one in self.requests), *(one.name for one in self.traffic)]
         return tuple(dict.fromkeys(names))
 
+    def level(self, priority: int) -> int:
+        """A priority as requests are ordered by it, the smaller the more urgent; of a level its priority."""
+        return -priority if self.urgency == "high_first" else priority
+
+    def most_urgent(self) -> Traffic | None:
+        """The most urgent of the classes that are generated, the first of equals; None where none is."""
+        return min(self.traffic, key=lambda one: self.level(one.priority), default=None)
+
     def promise(self, class_name: str) -> ClassPromise:
         """Goals and time-out of a class: what its traffic says, else what [classes] says."""
         general = self.classes.get(class_name, ClassPromise())

@@ -157,7 +157,7 @@ def _level(scenario: Scenario, listed: RequestList) -> int:
     """The priority, turned, up to which a request is urgent."""
     told: int | None = settings_of(scenario, "rescue").for_priority
     if told is not None:
-        return -told if scenario.urgency == "high_first" else told
+        return scenario.level(told)
     return int(listed.priority.min()) if len(listed) else 0
 
 

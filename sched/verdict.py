@@ -22,6 +22,7 @@ from sched.words import (
 )
 
 WORTH_A_WORD = 0.005
+"""A smaller share, or a smaller change of one, is not spoken of."""
 NOT_SERVED = {
     "refused": ("refuses {n} of {requests}", "refuses {n}"),
     "shed": ("sheds {n} of {requests}", "sheds {n}"),
@@ -37,10 +38,9 @@ def urgent_class(summary: Mapping[str, Any], scenario: Scenario) -> str | None:
     if scenario.trace is not None:
         recorded: str | None = summary["inversion"].get("urgent_class")
         return recorded
-    sign = -1 if scenario.urgency == "high_first" else 1
-    priority = {one.name: sign * one.priority for one in scenario.traffic}
+    priority = {one.name: scenario.level(one.priority) for one in scenario.traffic}
     for request in scenario.requests:
-        level = sign * request.priority
+        level = scenario.level(request.priority)
         priority[request.class_name] = min(priority.get(request.class_name, level), level)
     known = [name for name in priority if name in summary["classes"]]
     return min(known, key=priority.__getitem__, default=None)

@@ -199,7 +199,6 @@ def _merged(scenario: Scenario, sources: list[_Source], classes: _Names, tenants
     arrival = np.concatenate([source.arrival for source in sources] or [np.empty(0, np.int64)])
     order = np.argsort(arrival, kind="stable")
     ids = [name for source in sources for name in source.ids]
-    sign = 1 if scenario.urgency == "low_first" else -1
 
     def column(values: list[Ints]) -> Ints:
         joined = np.concatenate(values)[order] if values else np.empty(0, np.int64)
@@ -225,7 +224,7 @@ def _merged(scenario: Scenario, sources: list[_Source], classes: _Names, tenants
         arrival_ps=numbers("arrival"),
         prompt_tokens=numbers("prompt"),
         output_tokens=numbers("output"),
-        priority=numbers("priority", sign),
+        priority=numbers("priority", scenario.level(1)),
         class_index=numbers("class_index"),
         tenant_index=numbers("tenant_index"),
         ttft_goal_ps=goal("ttft"),

@@ -12,7 +12,7 @@ from babel.messages.pofile import read_po
 from sched import chronicle, rules, settings_checks, story, verdict, words
 from sched.external import reference
 from sched.language import ENGLISH, FOLDER, language
-from sched.moments import CAUSE_NAMES, RESOURCE_NAMES
+from sched.moments import CAUSE_NAMES, NOUNS, RESOURCE_NAMES, RESOURCE_WORDS
 from sched.page.published_words import NOT_ALLOWED
 from sched.papers import rows_on_file
 from sched.presets import presets
@@ -51,8 +51,8 @@ def constants() -> Iterator[str]:
     """Sentences that are chosen from a table before they are said."""
     yield from (*words.DEEDS.values(), *words.SOME.values())
     yield from (template for pair in verdict.NOT_SERVED.values() for template in pair)
-    yield from (*story.WORDS.values(), *story.OTHERS.values())
-    yield from (*chronicle.ENDS.values(), *CAUSE_NAMES.values(), *RESOURCE_NAMES)
+    yield from (*story.WORDS.values(), *story.OTHERS.values(), *(f"{{n}} {noun}s" for noun in NOUNS))
+    yield from (*chronicle.ENDS.values(), *CAUSE_NAMES.values(), *RESOURCE_NAMES, *RESOURCE_WORDS)
     yield from settings_checks.UNUSED.values()
     yield from ("shot noise", "arrivals", "largest request")
     for row in rows_on_file():

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sched.model import NEVER, PS_PER_S, UNLIMITED_BLOCKS, Machine, Outcome
+from sched.recorded import machine_of
 from tests.reference import Iteration, Job, Result, run
 from tests.reference_policies import BOOKS
 
@@ -58,20 +59,7 @@ def replay(trace: dict[str, Any]) -> tuple[Result, dict[str, int]]:
     rows = [dict(zip(columns, row, strict=False)) for row in trace["requests"]]
     names = {str(500_000 + i): f"private:{row['id']}" for i, row in enumerate(rows)}
     names |= {str(1_000_000 + i): f"generated:{row['id']}" for i, row in enumerate(rows)}
-    machine = Machine(
-        kv_blocks=config["num_gpu_blocks"] - 1,
-        block_size=config["block_size"],
-        max_num_seqs=config["max_num_seqs"],
-        max_num_batched_tokens=config["max_num_batched_tokens"],
-        long_prefill_token_threshold=config["long_prefill_token_threshold"],
-        adaptive_threshold=config["long_prefill_token_threshold_adaptive"],
-        enable_chunked_prefill=config["enable_chunked_prefill"],
-        enable_prefix_caching=config["enable_prefix_caching"],
-        watermark_blocks=int(config["watermark"] * config["num_gpu_blocks"]),
-        max_model_len=config["max_model_len"],
-        gate="full_prompt" if config["scheduler_reserve_full_isl"] else "first_chunk",
-        refuse_infeasible=False,
-    )
+    machine = machine_of(config)
     jobs = [
         Job(
             id=row["id"],

@@ -564,6 +564,16 @@ def test_a_file_written_by_hand_says_what_it_looks_like() -> None:
     assert scenario.policies["rescue"].kv == 0.12
 
 
+@pytest.mark.parametrize(("urgency", "first"), [("low_first", "chat"), ("high_first", "docs")])
+def test_urgency_says_which_class_is_the_most_urgent(urgency: str, first: str) -> None:
+    classes = [CHAT, {**CHAT, "name": "api"}, {**CHAT, "name": "docs", "priority": 2}]
+    scenario = Scenario(urgency=urgency, traffic=classes)
+    found = scenario.most_urgent()
+    assert found is not None and found.name == first
+    assert scenario.level(scenario.level(found.priority)) == found.priority
+    assert Scenario(**request()).most_urgent() is None
+
+
 def test_every_worked_example_is_a_scenario(shared: Path) -> None:
     examples = json.loads((shared / "cases/policy_examples.json").read_text("utf-8"))
     known = [one["scenario"] for one in examples if set(one["scenario"]["policies"]) <= set(known_policies())]

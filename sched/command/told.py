@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sched.command.tables import number_text, share_text, table, time_text
+from sched.moments import NOUNS, RESOURCE_NAMES
 from sched.scenario import Scenario
 from sched.story import story
 from sched.verdict import verdict
@@ -141,8 +142,8 @@ def explanation(told: Mapping[str, Any]) -> str:
 
 def _note(row: Mapping[str, Any]) -> list[str]:
     """What the request was told while it waited."""
-    short = {"block": "kv_deficit", "token": "tokens_deficit", "seat": "seats_deficit"}
-    lacks = [count(row[key], noun) for noun, key in short.items() if row[key]]
+    short = {noun: row[f"{name}_deficit"] for name, noun in zip(RESOURCE_NAMES, NOUNS, strict=True)}
+    lacks = [count(many, noun) for noun, many in short.items() if many]
     held = [f"{one['id']} ({one['holds']:,})" for one in row["blockers"]]
     low, middle, high = (row[f"eta_p{part}_s"] for part in (10, 50, 90))
     return [

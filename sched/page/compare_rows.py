@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from statistics import fmean
 
+from sched.advice import THROUGHPUT
 from sched.experiments import Comparison
 from sched.intervals import mean_of
 from sched.measures import METRICS
@@ -134,11 +135,11 @@ def _of_the_machine(found: Comparison, said: str) -> list[Column]:
             "throughput",
             tr("tokens/s"),
             tr("Output tokens until the last finish; {said}.", said=said),
-            "throughput.output_tokens_per_s",
+            THROUGHPUT,
             "",
             lambda value: number(value, 0),
         ),
-        _against(found, "price", tr("tokens/s against baseline"), "throughput.output_tokens_per_s", ""),
+        _against(found, "price", tr("tokens/s against baseline"), THROUGHPUT, ""),
         _plain(
             found,
             "fairness",

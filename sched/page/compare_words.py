@@ -2,6 +2,7 @@
 
 from statistics import fmean
 
+from sched.advice import THROUGHPUT
 from sched.experiments import Comparison
 from sched.page.cards import seconds
 from sched.page.compare_cells import few, relative, share
@@ -9,11 +10,8 @@ from sched.page.compare_choices import Chosen, family_names
 from sched.page.language import tr
 from sched.page.marked import END, OPEN, Pieces, mark, pieces
 from sched.page.titles import in_sentence
-from sched.verdict import not_served
+from sched.verdict import WORTH_A_WORD, not_served
 from sched.words import capital
-
-THROUGHPUT = "throughput.output_tokens_per_s"
-WORTH_A_WORD = 0.005
 
 
 def _bare(text: str) -> str:

@@ -9,11 +9,11 @@ from sched.page.language import tr
 from sched.page.results import Result, blamed
 from sched.page.state import shown
 from sched.page.titles import scenario_title, title
+from sched.verdict import WORTH_A_WORD
 from sched.view import Shown
 
 NAME = "Sched Lab"
 LONGEST = 60
-WORTH_A_WORD = 0.005
 
 
 def headline(now: Shown, runs: Mapping[str, Result], name: str) -> str:

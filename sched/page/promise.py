@@ -8,8 +8,9 @@ from sched.scenario import Scenario
 
 def goal(scenario: Scenario) -> None:
     """What was promised to the most urgent class; the cards say who keeps it."""
-    sign = 1 if scenario.urgency == "low_first" else -1
-    one = min(scenario.traffic, key=lambda one: sign * one.priority)
+    one = scenario.most_urgent()
+    if one is None:
+        return
     path, promised = ("traffic", one.name, "slo", "ttft_s"), scenario.promise(one.name).slo.ttft_s
     label = tr("{name}: first token within, s", name=plain(one.name))
     if promised is None:

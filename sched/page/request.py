@@ -8,6 +8,8 @@ from typing import Any
 import streamlit as st
 
 from sched.figures.looks import looks
+from sched.model import PS_PER_S
+from sched.moments import RESOURCE_NAMES, RESOURCE_WORDS
 from sched.page.cards import NARROW, seconds
 from sched.page.component import component
 from sched.page.explained import by_wait, culprits, explained, longest_wait, parts_of_wait
@@ -18,6 +20,7 @@ from sched.page.titles import title, unbroken
 from sched.page.told import noted
 from sched.story import story
 from sched.view import Shown
+from sched.words import DEEDS
 
 LISTED = 500
 """So many requests are offered by name, those that waited longest first; any other can be typed."""
@@ -37,11 +40,7 @@ def cause_words() -> dict[str, str]:
 
 def deed_words() -> dict[str, str]:
     """What a culprit did, by kind of blame."""
-    return {
-        "direct": tr("was there first"),
-        "growth": tr("kept growing"),
-        "bypass": tr("was admitted past it"),
-    }
+    return {kind.removesuffix("_s"): tr(words) for kind, words in DEEDS.items()}
 
 
 def event_words() -> dict[str, str]:
@@ -59,7 +58,7 @@ def event_words() -> dict[str, str]:
 
 def resource_words() -> dict[str, str]:
     """What was short, by the name of the resource."""
-    return {"kv": tr("KV memory"), "tokens": tr("tokens"), "seats": tr("seats")}
+    return dict(zip(RESOURCE_NAMES, map(tr, RESOURCE_WORDS), strict=True))
 
 
 def _share(part: float, whole: float) -> str:
@@ -220,7 +219,7 @@ def _helped(
     ids = runs[other].log.requests.ids
     if other != key and name in ids:
         ps = int(runs[other].inversion.wait_ps[ids.index(name)])
-        rows.append((tr("under {policy}", policy=title(now.scenario, other)), ps / 1e12))
+        rows.append((tr("under {policy}", policy=title(now.scenario, other)), ps / PS_PER_S))
     longest = max(s for _, s in rows)
     return [{"words": words, "said": seconds(s), "s": s, "share": s / longest} for words, s in rows]
 

@@ -18,7 +18,9 @@ from sched.inversion import Inversion, analyse
 from sched.log import Log
 from sched.metrics import summary
 from sched.model import PS_PER_S
+from sched.moments import RESOURCE_WORDS
 from sched.scenario import Scenario, known_policies
+from sched.shares import RESOURCES
 from sched.sums import seconds
 from sched.workload import RequestList, requests
 
@@ -188,7 +190,7 @@ def _incident(log: Log, inversion: Inversion, row: int) -> Incident:
     length = spans.to_ps[inside] - spans.from_ps[inside]
     short = {
         words: int(length[(spans.code[inside] & bit) > 0].sum())
-        for bit, words in ((1, "KV memory"), (2, "tokens"), (4, "seats"))
+        for bit, words in zip(RESOURCES, RESOURCE_WORDS, strict=True)
     }
     return Incident(
         log.requests.ids[request],

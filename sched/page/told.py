@@ -6,6 +6,9 @@ from typing import Any
 import streamlit as st
 
 from sched.figures.looks import looks
+from sched.model import PS_PER_S
+from sched.moments import NOUNS, RESOURCE_NAMES
+from sched.notes import SPOKEN_OF
 from sched.page.cards import NARROW, seconds
 from sched.page.controls import MARKS, entry
 from sched.page.language import say, tr, tr_count
@@ -15,7 +18,6 @@ from sched.page.titles import plain, title
 from sched.view import Shown
 from sched.words import count, joined, listed
 
-NOUNS = {"kv": "block", "seats": "seat", "tokens": "token"}
 HEADS = (
     "at",
     "waited",
@@ -38,7 +40,8 @@ QUIET = {
 
 def noun_of(cause: str) -> str:
     """The unit in which the holders of a note are counted."""
-    return next((noun for name, noun in NOUNS.items() if name in cause.split("+")), "block")
+    short = cause.split("+")
+    return next((NOUNS[one] for one in SPOKEN_OF if RESOURCE_NAMES[one] in short), NOUNS[0])
 
 
 def _holder(one: Mapping[str, Any], look: Mapping[str, int], noun: str) -> str:
@@ -47,11 +50,7 @@ def _holder(one: Mapping[str, Any], look: Mapping[str, int], noun: str) -> str:
 
 def _lack(note: Mapping[str, Any]) -> str:
     """What of what it asked for was not there: "12 blocks and 1 seat short"."""
-    lacks = [
-        (note["kv_deficit"], "block"),
-        (note["tokens_deficit"], "token"),
-        (note["seats_deficit"], "seat"),
-    ]
+    lacks = zip((note[f"{name}_deficit"] for name in RESOURCE_NAMES), NOUNS, strict=True)
     named = [count(many, noun, say()) for many, noun in lacks if many]
     if not named:
         return tr("nothing short")
@@ -178,7 +177,7 @@ def _how_many(now: Shown, run: Result, found: tuple[Incident, ...]) -> str:
         return ""
     ids = run.log.requests.ids
     late = sum(
-        one.waited_s * 1e12 > patience_ps(now.scenario, run.log, ids.index(one.request)) for one in found
+        one.waited_s * PS_PER_S > patience_ps(now.scenario, run.log, ids.index(one.request)) for one in found
     )
     return tr_count(
         len(found),

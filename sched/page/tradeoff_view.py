@@ -96,8 +96,7 @@ def usual_knobs(scenario: Scenario, chart: str) -> tuple[Axis, ...]:
     points = MAP if chart == "map" else CURVE
     found = [usual_range(scenario, BUFFER, points)]
     if chart == "map":
-        sign = -1 if scenario.urgency == "high_first" else 1
-        first = min(scenario.traffic, key=lambda one: sign * one.priority, default=None)
+        first = scenario.most_urgent()
         rates = [key for key in knobs(scenario) if key.endswith(".rate_per_s")]
         own = [key for key in rates if first is not None and split_path(key)[1] == first.name]
         found.append(usual_range(scenario, (own or rates or ["engine.max_num_seqs"])[0], points))

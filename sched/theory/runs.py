@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sched.laws import MOST_TOKENS
 from sched.log import Ints, Log
 from sched.model import NEVER, PS_PER_S, Outcome
 from sched.randomness import Floats, stream
@@ -26,7 +27,6 @@ WARM_SHARE = 0.1
 
 ONE_SEAT: dict[str, Any] = {"max_num_seqs": 1}
 MANY_SEATS: dict[str, Any] = {"max_num_seqs": 65536}
-MOST_TOKENS = 10_000_000
 
 
 def scene(policy: str, settings: dict[str, Any] | None = None, **engine: Any) -> Scenario:
