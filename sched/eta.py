@@ -1,9 +1,9 @@
 """When a waiting request would fit if nobody else were let past it: a distribution, not a promise.
 
 The finishes of those in the batch and of those before it in the queue are drawn from what their classes'
-lengths say, and swept in order: who leaves gives blocks and a seat back, who decodes takes a block whenever
-its last is full, who stands in front enters first, and where memory runs out the one preempts that the policy
-would. Time is the iteration in progress and then the present pace.
+lengths say, and played forward in order: who leaves gives blocks and a seat back, who decodes takes a block
+whenever its last is full, who stands in front enters first, and where memory runs out the one preempts that
+the policy would. Time is the iteration in progress and then the present pace.
 """
 
 from typing import NamedTuple
@@ -12,12 +12,12 @@ import numpy as np
 
 from sched.evidence import Evidence
 from sched.forecast import Rules, crowd
+from sched.forward import Forward
 from sched.inversion import Inversion
 from sched.occupancy import expand
 from sched.policies import POLICIES
 from sched.randomness import stream
 from sched.residual import ClassLengths, Lengths, draws
-from sched.sweep import Sweep
 
 DRAWS = 60
 CELLS = 6_000
@@ -65,8 +65,8 @@ def estimate(
     prompt = seen.log.requests.prompt_tokens[there.request]
     drawn = believed.totals(there.request, there.emitted, share)
     most = believed.most(there.request, there.emitted)[None, :]
-    steps = Sweep(machine, policy, there, prompt + drawn).run()
-    longest = Sweep(machine, policy, there, prompt + most).run()
+    steps = Forward(machine, policy, there, prompt + drawn).run()
+    longest = Forward(machine, policy, there, prompt + most).run()
     ordered = np.sort(np.where(steps < 0, np.iinfo(np.int64).max, steps))
     ranks = [-(-part * count // 100) - 1 for part in (P10, P50, P90)]
     low, middle, high = (_known(int(ordered[rank])) for rank in ranks)

@@ -1,7 +1,9 @@
 """Every sentence of the page has its Chinese, and it is whole: same figures, same marks, no English."""
 
 import ast
+import io
 import re
+import textwrap
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -130,6 +132,23 @@ def test_a_translation_is_chinese(path: Path) -> None:
         assert not re.search(r"[\u4e00-\u9fff](?:[;:?!]|,(?! token))", said), (
             f"half-width punctuation: {chinese}"
         )
+
+
+def test_the_manual_translates_all_that_its_example_of_a_policy_says() -> None:
+    manual = (ROOT / "README.md").read_text("utf-8").partition("## Adding a policy")[2]
+    module, chinese = (
+        textwrap.dedent(manual.partition(f"   ```{kind}\n")[2].partition("   ```\n")[0])
+        for kind in ("python", "po")
+    )
+    policy = next(node for node in ast.parse(module).body if isinstance(node, ast.ClassDef))
+    title = next(
+        node.value.value
+        for node in policy.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "title"
+        if isinstance(node.value, ast.Constant)
+    )
+    said = {title, *paragraphs(ast.get_docstring(policy) or "")}
+    assert {one.id for one in read_po(io.StringIO(chinese)) if one.id} == said
 
 
 def test_nothing_is_translated_twice_in_two_ways() -> None:

@@ -36,7 +36,7 @@ ROWS = (
     (5, "inversion several moments", "numpy"),
     (5, "sums metrics limits remarks eta explain words verdict story audit theory", "numpy scipy"),
     (5, "percentiles service reading fairness waste warmup steady sizing details whole", "numpy"),
-    (5, "execution overtaking residual forecast sweep notes rules drain guide bounds chronicle", "numpy"),
+    (5, "execution overtaking residual forecast forward notes rules drain guide bounds chronicle", "numpy"),
     (5, "trajectories counters at_once sizing_words", "numpy"),
     (6, "experiments tasks workers measures intervals", "numpy pandas pyarrow scipy dask distributed"),
     (6, "grids ranges spreadsheet", ""),

@@ -1,6 +1,6 @@
 """A batch played forward with lengths that are only believed: when does a waiting request get in?
 
-Nobody arrives, so nobody is let past it. All draws are swept at once, each from finish to finish at its own
+Nobody arrives, so nobody is let past it. All draws are played at once, each from finish to finish at its own
 pace; only who may be in the batch of any draw is looked at.
 """
 
@@ -19,7 +19,7 @@ FAR = 2**40
 """Later than any iteration."""
 
 
-class Sweep:
+class Forward:
     """One crowd with drawn output lengths, `life` = prompt + output tokens of shape (draws, j)."""
 
     def __init__(self, machine: Machine, policy: Rules, there: Crowd, life: Ints) -> None:
