@@ -2,13 +2,16 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from sched import Scenario
+from sched.__main__ import main
+from sched.fields import ScenarioError
 from tests.browsing import STAGE_READY, Visit, serving
 
 if TYPE_CHECKING:
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
+Told = Callable[..., str]
+"""Runs a command: its words, and the code with which it must end."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # A page without a graphics card, a sandbox or anything to fetch.
 BROWSER_FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync")
@@ -32,6 +37,31 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the folder ../shared with recorded traces and cases is not here")
     return SHARED
+
+
+@pytest.fixture
+def told(capsys: pytest.CaptureFixture[str]) -> Told:
+    """Runs a command and gives what it printed, of a failure the sentence; a success has none."""
+
+    def run(*words: str, code: int = 0) -> str:
+        assert main(words) == code
+        captured = capsys.readouterr()
+        assert not captured.err or code
+        return captured.err or captured.out
+
+    return run
+
+
+@pytest.fixture
+def without_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Lab with its controls only: nothing is simulated."""
+
+    from sched.page import lab  # takes a second, and only the page's tests need it
+
+    def nothing(_: Scenario) -> None:
+        raise ScenarioError("not run")
+
+    monkeypatch.setattr(lab, "results", nothing)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -17,7 +16,7 @@ from sched.__main__ import COMMANDS, LATER, main
 from sched.files import read_file, to_json, to_toml
 from sched.presets import presets
 from sched.traces import read_trace, trace_scenario
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Told
 from tests.readme import README, current
 
 FIVE = ["mean", "p50", "p90", "p99", "max"]
@@ -46,22 +45,6 @@ def small(tmp_path: Path) -> str:
     path = tmp_path / "small.toml"
     path.write_text(to_toml(Scenario(**SMALL)), encoding="utf-8")
     return str(path)
-
-
-Told = Callable[..., str]
-
-
-@pytest.fixture
-def told(capsys: pytest.CaptureFixture[str]) -> Told:
-    """Runs a command that must succeed, and gives what it printed."""
-
-    def run(*words: str, code: int = 0) -> str:
-        assert main(words) == code
-        captured = capsys.readouterr()
-        assert captured.err == "" or code
-        return captured.out
-
-    return run
 
 
 def finite(text: str) -> Any:

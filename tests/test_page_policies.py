@@ -8,16 +8,14 @@ from streamlit.testing.v1 import AppTest
 
 from sched import POLICIES, simulate
 from sched.external import change, field, parse_link
-from sched.fields import ScenarioError
 from sched.figures.engines import ELSEWHERE, drawn
 from sched.figures.payload import pack_run
 from sched.figures.waiting import waiting_of
 from sched.inversion import analyse
 from sched.knobs import Knob
-from sched.page import lab
 from sched.page.controls import several_text
 from sched.page.titles import in_sentence, plain, subtitle, title
-from sched.scenario import Scenario, known_policies, preset
+from sched.scenario import known_policies, preset
 from tests.test_page import component, opened, query, stage_head, unpacked
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -34,16 +32,6 @@ def test_every_policy_can_be_a_and_b(a: str, b: str) -> None:
     head, shown = stage_head(component(page, "stage")), change(preset("noisy-neighbour"), {"policies": a})
     assert head["titles"][0] == title(shown, a) and head["subs"][0] == subtitle(shown, a)
     assert not head["subs"][0].endswith((",", " all others on", "the others"))
-
-
-@pytest.fixture
-def without_runs(monkeypatch: Any) -> None:
-    """Controls only: nothing is simulated."""
-
-    def nothing(_: Scenario) -> dict[str, Any]:
-        raise ScenarioError("not run")
-
-    monkeypatch.setattr(lab, "results", nothing)
 
 
 def another(knob: Knob, now: Any) -> tuple[Any, str]:

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from collections.abc import Callable
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from sched.__main__ import main
 from sched.advice import Goal, goal
 from sched.experiments import compare
 from sched.external import change
@@ -22,20 +20,10 @@ from sched.ranges import Axis, axis, different
 from sched.scenario import preset
 from sched.spreadsheet import csv_text, safe
 from sched.workers import Workers
+from tests.conftest import Told
 
 ODD = '{name="a=b",rate_per_s=1,prompt={kind="constant",tokens=9},output={kind="constant",tokens=2}}'
 SHORT = ("noisy-neighbour", "duration_s=12")
-Told = Callable[..., str]
-
-
-@pytest.fixture
-def told(capsys: pytest.CaptureFixture[str]) -> Told:
-    def run(*words: str, code: int = 0) -> str:
-        assert main(words) == code
-        captured = capsys.readouterr()
-        return captured.out if code == 0 else captured.err
-
-    return run
 
 
 def test_a_range_includes_its_stop_and_is_decimal() -> None:
