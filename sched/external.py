@@ -128,7 +128,7 @@ def _pairs(query: str | Mapping[str, str | Sequence[str]]) -> list[tuple[str, st
     query = query.removeprefix("?").replace("&amp;", "&")
     if len(query) > LONGEST_QUERY:
         raise ScenarioError(
-            f"this link has {len(query)} characters: must be at most {LONGEST_QUERY}; use a file"
+            f"this link has {len(query):,} characters: must be at most {LONGEST_QUERY:,}; use a file"
         )
     try:
         pairs = parse_qsl(query, keep_blank_values=True, errors="strict", max_num_fields=20_000)

@@ -10,14 +10,24 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    ModelWrapValidatorHandler,
     PlainSerializer,
+    ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
-from sched.sentences import ScenarioError, number_text, problem, refuse, sentence, suggestion
+from sched.bounded import bound_text, bounded, check_bounds
+from sched.sentences import (
+    ScenarioError,
+    number_text,
+    problem,
+    refuse,
+    sentence,
+    suggestion,
+)
 
 V = TypeVar("V")
 
@@ -122,11 +132,12 @@ def knob(
     step: float | None = None,
     expert: bool = False,
     alias: str | None = None,
+    also: str = "",
 ) -> Any:
     """One value of the schema, described once: form, link, file, command line and reference table read this.
 
     `low` and `high` are inclusive, `above` is exclusive; of a text they bound the length. The default `...`
-    means that the value must be given.
+    means that the value must be given. `also` is a word that may stand for the number.
     """
     extra: dict[str, Any] = {
         "unit": unit,
@@ -135,26 +146,9 @@ def knob(
         "above": above,
         "step": step,
         "expert": expert,
+        "also": also,
     }
     return Field(default, title=title, description=help, json_schema_extra=extra, alias=alias)
-
-
-def bound_text(extra: Mapping[str, Any]) -> str:
-    """The bounds in words: `at least 1 and at most 64`; "" when there are none."""
-    parts = [
-        f"{words} {number_text(extra[key])}"
-        for key, words in (("low", "at least"), ("above", "more than"), ("high", "at most"))
-        if extra.get(key) is not None
-    ]
-    return " and ".join(parts)
-
-
-def _each(value: float, extra: Mapping[str, Any]) -> None:
-    """Raise, in words, when one number of a list or a table is outside the knob's bounds."""
-    low, high, above = extra.get("low"), extra.get("high"), extra.get("above")
-    is_low = (low is not None and value < low) or (above is not None and value <= above)
-    if is_low or (high is not None and value > high):
-        raise problem(f"each number in it must be {bound_text(extra)}", str(extra.get("unit", "")))
 
 
 def numbers(value: Any) -> Any:
@@ -162,27 +156,6 @@ def numbers(value: Any) -> Any:
     if not isinstance(value, list | tuple):
         raise problem("must be a list of numbers, such as [0.5, 2, 10]")
     return tuple(value)
-
-
-def check_bounds(value: Any, extra: Mapping[str, Any]) -> None:
-    """Raise, in words, when a number (or the length of a text) is outside the knob's bounds."""
-    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, tuple) else ()
-    for one in inside:
-        if isinstance(one, int | float):
-            _each(one, extra)
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return
-    size = len(value) if isinstance(value, str) else value
-    low, high, above = extra.get("low"), extra.get("high"), extra.get("above")
-    noun = "have " if isinstance(value, str) else "be "
-    tail = " characters" if isinstance(value, str) else ""
-    unit = "" if isinstance(value, str) else str(extra.get("unit", ""))
-    if low is not None and size < low:
-        raise problem(f"must {noun}at least {number_text(low)}{tail}", unit)
-    if above is not None and size <= above:
-        raise problem(f"must {noun}more than {number_text(above)}{tail}", unit)
-    if high is not None and size > high:
-        raise problem(f"must {noun}at most {number_text(high)}{tail}", unit)
 
 
 def extras(model: type[BaseModel], name: str) -> Mapping[str, Any]:
@@ -212,6 +185,16 @@ class Part(BaseModel):
                     {"key": str(key), "text": "no such setting" + suggestion(str(key), known)},
                 )
         return data
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _what_it_may_be(cls, data: Any, read: ModelWrapValidatorHandler[Self]) -> Self:
+        """Say of a value that is no number what its bounds are."""
+        try:
+            return read(data)
+        except ValidationError as error:
+            names = {field.alias or name: name for name, field in cls.model_fields.items()}
+            raise bounded(error, {key: extras(cls, name) for key, name in names.items()}) from None
 
     @field_validator("*", mode="after")
     @classmethod

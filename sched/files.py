@@ -12,7 +12,7 @@ import tomli_w
 from sched.fields import ScenarioError
 from sched.plain import Plain, plain
 from sched.scenario import SCHEMA, Scenario
-from sched.sentences import value_text
+from sched.sentences import NOT_UTF8, TOO_DEEP, Written, value_text
 
 MIGRATIONS: dict[int, Callable[[Plain], Plain]] = {}
 """From a schema version to the next; the first version has nothing before it."""
@@ -50,13 +50,13 @@ def from_plain(data: Any) -> Scenario:
 def toml_data(text: str, name: str = "the text") -> Plain:
     """Plain data from TOML. Raises ScenarioError with the line when it is no TOML."""
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text, parse_float=Written)
     except tomllib.TOMLDecodeError as error:
         raise ScenarioError(f"{name} is not valid TOML: {error}") from None
     except ValueError:
         raise ScenarioError(f"{name}: {TOO_MANY_DIGITS}") from None
     except RecursionError:
-        raise ScenarioError(f"{name} is not valid TOML: it is nested too deeply") from None
+        raise ScenarioError(f"{name} is not valid TOML: it {TOO_DEEP}") from None
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> Plain:
@@ -71,7 +71,7 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> Plain:
 def json_data(text: str, name: str = "the text") -> Any:
     """Plain data from JSON. Raises ScenarioError with the line when it is no JSON."""
     try:
-        return json.loads(text, object_pairs_hook=_without_twins)
+        return json.loads(text, object_pairs_hook=_without_twins, parse_float=Written)
     except json.JSONDecodeError as error:
         raise ScenarioError(f"{name} is not valid JSON: {error}") from None
     except ScenarioError:
@@ -79,7 +79,7 @@ def json_data(text: str, name: str = "the text") -> Any:
     except ValueError:
         raise ScenarioError(f"{name}: {TOO_MANY_DIGITS}") from None
     except RecursionError:
-        raise ScenarioError(f"{name} is not valid JSON: it is nested too deeply") from None
+        raise ScenarioError(f"{name} is not valid JSON: it {TOO_DEEP}") from None
 
 
 def from_text(text: str, name: str = "the text") -> Scenario:
@@ -109,11 +109,13 @@ def read_file(path: Path) -> Scenario:
     except OSError as error:
         raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}") from None
     if len(raw) > MOST_BYTES:
-        raise ScenarioError(f"{path}: {len(raw)} bytes: must be at most {MOST_BYTES}")
+        raise ScenarioError(
+            f"{path}: {len(raw):,} bytes: must be at most {MOST_BYTES:,}; give its requests as a trace"
+        )
     try:
         scenario = from_text(raw.decode("utf-8"), str(path))
     except UnicodeDecodeError:
-        raise ScenarioError(f"{path}: must be UTF-8 text") from None
+        raise ScenarioError(f"{path}: {NOT_UTF8}") from None
     trace = scenario.trace
     if trace is None or not trace.file or Path(trace.file).is_absolute():
         return scenario

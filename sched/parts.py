@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator
 
-from sched.fields import Flag, Part, Real, Text, Whole, knob, problem, whole
+from sched.fields import Flag, Part, Real, Text, Whole, knob, whole
 from sched.laws import MOST_TOKENS
 
 LONGEST_S = 100 * 86400
@@ -14,8 +14,6 @@ LONGEST_S = 100 * 86400
 def _blocks(value: Any) -> int | str | None:
     if value is None or value == "unlimited":
         return value  # type: ignore[no-any-return]
-    if isinstance(value, str):
-        raise problem('must be a whole number of blocks or "unlimited"')
     return whole(value)
 
 
@@ -82,6 +80,7 @@ class Engine(Part):
         low=1,
         high=100_000_000,
         step=50,
+        also='"unlimited"',
     )
     block_size: Whole = knob(
         16, "Block size", "Tokens in a KV block.", unit="tokens", low=1, high=65536, expert=True

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sched.fields import Part, ScenarioError, number_text
-from sched.sentences import quoted
+from sched.sentences import Written, quoted
 
 Plain = dict[str, Any]
 NONE = "none"
@@ -81,7 +81,7 @@ def read_value(text: str) -> Any:
         return None
     try:
         # Inside a table on one line neither a comment nor a second key can slip in unseen.
-        found = tomllib.loads(f"x={{v={text}}}")
+        found = tomllib.loads(f"x={{v={text}}}", parse_float=Written)
     except (tomllib.TOMLDecodeError, ValueError, RecursionError):
         return text
     if set(found) != {"x"} or set(found["x"]) != {"v"}:

@@ -97,6 +97,11 @@ def known_policies() -> Mapping[str, PolicyEntry]:
     return dict(_policies)
 
 
+def no_such_policy(key: str) -> str:
+    """What is said of a policy that there is not, wherever it is named."""
+    return f"policy = {key}: no such policy{suggestion(key, _policies, most=len(_policies))}"
+
+
 def _settings(value: Any) -> Mapping[str, Any]:
     if isinstance(value, list | tuple):
         value = {key: {} for key in value if isinstance(key, str)}
@@ -107,9 +112,7 @@ def _settings(value: Any) -> Mapping[str, Any]:
     found: dict[str, Any] = {}
     for key, given in value.items():
         if key not in _policies:
-            raise sentence(
-                f"policies.{key}: no such policy{suggestion(str(key), _policies)}", f"policies.{key}"
-            )
+            raise sentence(no_such_policy(str(key)), f"policies.{key}")
         model = _policies[key].model
         try:
             found[key] = given if isinstance(given, model) else model.model_validate(given)

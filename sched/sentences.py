@@ -5,12 +5,14 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from pydantic import ValidationError
 from pydantic_core import PydanticCustomError
 
 KEYS = ("name", "id")
+NOT_UTF8 = "must be UTF-8 text; save it as UTF-8"
+TOO_DEEP = "is nested too deeply; write it with fewer than 100 levels"
 LONG_WORD = re.compile(r"(\S{80})\S{220,}?([:;,]?)(?=\s|$)")
 """Such as a key that somebody pasted by mistake: only its beginning is told."""
 
@@ -49,13 +51,28 @@ def refuse(text: str, path: str = "") -> NoReturn:
     raise ScenarioError(f"{path}: {text}" if path else text, path)
 
 
-def suggestion(word: str, known: Iterable[str]) -> str:
+def suggestion(word: str, known: Iterable[str], most: int = 20) -> str:
     """` Did you mean ...?` for the nearest known word, the whole list when it is short, or nothing."""
     names = list(known)
     near = get_close_matches(word, names, n=1, cutoff=0.6)
     if near:
         return f"; did you mean {near[0]}?"
-    return f"; known are {', '.join(names)}" if 0 < len(names) <= 20 else ""
+    return f"; known are {', '.join(names)}" if 0 < len(names) <= most else ""
+
+
+class Written(float):
+    """A number from a text, which a sentence about it says as it was written."""
+
+    __slots__ = ("text",)
+    text: str
+
+    def __new__(cls, text: str) -> Self:
+        found = super().__new__(cls, text)
+        found.text = text
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Written, (self.text,))
 
 
 def number_text(value: float) -> str:
@@ -63,6 +80,20 @@ def number_text(value: float) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return repr(value)
+
+
+def grouped(value: float) -> str:
+    """The same with its thousands apart: 8,640,000."""
+    text = number_text(value)
+    return f"{int(text):,}" if text.lstrip("-").isdigit() else text
+
+
+def counted(value: float, unit: str) -> str:
+    """A number with its unit: `1 block`, `8,640,000 s`; of a share the number alone."""
+    if not unit or unit.startswith("of "):
+        return grouped(value)
+    is_one_of_many = value == 1 and unit.isalpha() and len(unit) > 1
+    return f"{grouped(value)} {unit.removesuffix('s') if is_one_of_many else unit}"
 
 
 def quoted(name: str) -> str:
@@ -73,7 +104,9 @@ def quoted(name: str) -> str:
 def value_text(value: Any) -> str:
     """A value as it is written in a scenario file, cut when it is long."""
     try:
-        text = json.dumps(value, ensure_ascii=False, default=str)
+        text = (
+            value.text if isinstance(value, Written) else json.dumps(value, ensure_ascii=False, default=str)
+        )
     except ValueError:
         text = repr(value)
     text = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf", "null": "none"}.get(text, text)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from sched.fields import ScenarioError
+from sched.sentences import TOO_DEEP, ScenarioError
 
 MOST_BYTES = 1_000_000_000
 """Largest trace in bytes, unpacked."""
@@ -94,7 +94,7 @@ def _text(data: bytes, name: str) -> tuple[str, list[str]]:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16", errors="replace"), ["the file is UTF-16"]
     if b"\0" in data[:65536]:
-        raise ScenarioError(f"{name}: is binary, not text")
+        raise ScenarioError(f"{name}: is binary, not text; give it as CSV, JSON lines or Parquet")
     try:
         return data.decode("utf-8-sig"), []
     except UnicodeDecodeError:
@@ -177,7 +177,7 @@ def _json(text: str, name: str) -> Table:
     except ValueError:
         return _json_document(text, name, decoder)
     except RecursionError:
-        raise ScenarioError(f"{name}: is nested too deeply") from None
+        raise ScenarioError(f"{name}: {TOO_DEEP}") from None
     records: list[Any] = []
     found: list[int] = []
     dropped: list[tuple[int, str]] = []
@@ -210,7 +210,7 @@ def _json_document(text: str, name: str, decoder: json.JSONDecoder) -> Table:
                 at += 1
     except (ValueError, RecursionError) as error:
         if isinstance(error, RecursionError):
-            raise ScenarioError(f"{name}: is nested too deeply") from None
+            raise ScenarioError(f"{name}: {TOO_DEEP}") from None
         if not records:
             where = f" (line {text.count(chr(10), 0, at) + 1})"
             raise ScenarioError(f"{name}: is not valid JSON{where}; was the file cut off?") from None

@@ -296,7 +296,7 @@ MISTAKES: dict[str, tuple[str, ...]] = {
     "seed = -1: must be at least 0": ("run", "textbook", "--seed", "-1"),
     "seed: given twice": ("run", "textbook", "seed=1", "--seed", "2"),
     "policies: name at least one policy": ("run", "textbook", "--policies", ""),
-    "policies.resque: no such policy; did you mean rescue?": ("run", "textbook", "--policies", "resque"),
+    "policy = resque: no such policy; did you mean rescue?": ("run", "textbook", "--policies", "resque"),
     "fcfs is named twice": ("run", "textbook", "--policies", "fcfs,fcfs"),
     "rescue.kv = nan": ("run", "textbook", "rescue.kv=nan"),
     "rescue.kv = -0.1: must be at least 0 (share of KV)": ("run", "textbook", "rescue.kv=-0.1"),
@@ -304,6 +304,17 @@ MISTAKES: dict[str, tuple[str, ...]] = {
     "rescue.kw: no such setting; known are kv": ("run", "textbook", "rescue.kw=1"),
     "engine.kv_block: no such setting; did you mean": ("run", "textbook", "engine.kv_block=1"),
     "must be written key=value": ("run", "textbook", "rescue"),
+    "duration_s = 1e9 s: must be at most 8,640,000 s": ("run", "textbook", "duration_s=1e9"),
+    'rescue.kv = "abc": must be a number, at least 0 and at most 1 (share of KV)': (
+        *("run", "textbook", "rescue.kv=abc"),
+    ),
+    "policy = foo: no such policy; known are static, fcfs, priority": ("run", "textbook", "policies=foo"),
+    "policy = foo: no such policy; known are static, fcfs": (
+        *("explain", "textbook", "--policy", "foo", "--request", "A"),
+    ),
+    "request = zzz: none of the 240 has this id; ids look like chat-1, api-1, docs-1": (
+        *("explain", "noisy-neighbour", "--policy", "fcfs", "--request", "zzz"),
+    ),
     "no such hardware": ("run", "textbook", "engine.hardware=h999"),
     "request = Z: none of the 8 has this id": ("explain", "textbook", "--policy", "hol", "--request", "Z"),
     "policy = hoi: no such policy; did you mean hol?": (
@@ -359,6 +370,9 @@ def test_a_mistake_is_one_sentence_and_exit_2(
 BAD_FILES = {
     "empty.toml": (b"policies = 3", "policies = 3: must be a table of policies and their settings"),
     "broken.toml": (b"seed = ", "is not valid TOML"),
+    "large.toml": (b"duration_s = 1_000.5e6", "duration_s = 1_000.5e6 s: must be at most 8,640,000 s"),
+    "large.json": (b'{"duration_s": 1.0e9}', "duration_s = 1.0e9 s: must be at most 8,640,000 s"),
+    "deep.json": (b"[" * 100_000, "is nested too deeply; write it with fewer than 100 levels"),
     "nan.toml": (b"duration_s = nan", "duration_s = nan: must be a finite number"),
     "unknown.toml": (b"sed = 3", "sed: no such setting; did you mean seed?"),
     "negative.toml": (b"[engine]\nkv_blocks = -3", "engine.kv_blocks = -3"),
@@ -455,7 +469,7 @@ def test_the_program_exits_as_it_says() -> None:
     )
     ended = started("run", "-", input=b"seed = nan\xff")
     assert (ended.returncode, ended.stdout) == (2, b"")
-    assert ended.stderr.decode().splitlines() == ["standard input: must be UTF-8 text"]
+    assert ended.stderr.decode().splitlines() == ["standard input: must be UTF-8 text; save it as UTF-8"]
 
 
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:

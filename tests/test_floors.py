@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ROWS = (
     (0, "model version", ""),
     (0, "language", "babel"),
-    (0, "fields laws parts sources registry sentences plain", "pydantic pydantic_core"),
+    (0, "fields bounded laws parts sources registry sentences plain", "pydantic pydantic_core"),
     (0, "checks settings_checks", "pydantic pydantic_core"),
     (0, "scenario presets changes knobs", "pydantic"),
     (0, "external files", "pydantic tomli_w"),

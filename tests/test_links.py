@@ -170,14 +170,17 @@ REFUSED = {
     "hol.x=1&policies=fcfs": "hol.x: this policy is not among those compared; add it with policies=fcfs,hol",
     "policies=": "policies: name at least one policy to run",
     "policies=fcfs,fcfs": "policies = fcfs,fcfs: fcfs is named twice",
-    "policies=fcsf": "policies.fcsf: no such policy; did you mean fcfs?",
-    "engine.kv_blocks=-3": "engine.kv_blocks = -3 blocks: must be at least 1",
-    "engine.kv_blocks=many": 'engine.kv_blocks = "many": must be a whole number of blocks or "unlimited"',
-    "engine.max_num_seqs=2.5": "engine.max_num_seqs = 2.5: must be a whole number",
+    "policies=fcsf": "policy = fcsf: no such policy; did you mean fcfs?",
+    "engine.kv_blocks=-3": 'engine.kv_blocks = -3 blocks: must be at least 1 block, or "unlimited"',
+    "engine.kv_blocks=many": 'engine.kv_blocks = "many": must be a whole number,'
+    ' at least 1 and at most 100,000,000 blocks, or "unlimited"',
+    "engine.max_num_seqs=2.5": "engine.max_num_seqs = 2.5: must be a whole number,"
+    " at least 1 and at most 65,536 seats",
     "traffic.docs.rate_per_s=nan": "traffic.docs.rate_per_s = nan: must be a finite number",
     "traffic.docs.rate_per_s=-inf": "traffic.docs.rate_per_s = -inf: must be a finite number",
-    "traffic.docs.rate_per_s=0": "traffic.docs.rate_per_s = 0 requests/s: must be more than 0",
-    "traffic.docs.rate_per_s=fast": 'traffic.docs.rate_per_s = "fast": must be a number',
+    "traffic.docs.rate_per_s=0": "traffic.docs.rate_per_s = 0 requests/s: must be more than 0 requests/s",
+    "traffic.docs.rate_per_s=fast": 'traffic.docs.rate_per_s = "fast": must be a number,'
+    " more than 0 and at most 1,000,000 requests/s",
     "traffic.doc.rate_per_s=1": "traffic.doc: traffic has nothing of this name; did you mean docs?",
     "traffic.docs.rate_per_s.x=1": "traffic.docs.rate_per_s.x: rate_per_s is one value and has no parts",
     "scenario=noisy-neighbor": "scenario = noisy-neighbor: no such preset; did you mean noisy-neighbour?",
@@ -187,7 +190,7 @@ REFUSED = {
     "trace.file=x.csv": "trace.file: a link names a trace by its digest only",
     'trace={file="x.csv"}': "trace: a link names a trace by its digest only",
     "engine..x=1": "engine..x: not a name; write names joined by dots, unusual ones in double quotes",
-    "seed=1%232": 'seed = "1#2": must be a whole number',
+    "seed=1%232": 'seed = "1#2": must be a whole number, at least 0 and at most 9,223,372,036,854,775,807',
 }
 
 
@@ -254,7 +257,7 @@ def test_an_unknown_view_setting_cannot_be_put_into_a_link() -> None:
 
 
 def test_the_same_mistake_has_the_same_sentence_through_every_door() -> None:
-    sentence = "engine.kv_blocks = -3 blocks: must be at least 1"
+    sentence = 'engine.kv_blocks = -3 blocks: must be at least 1 block, or "unlimited"'
     doors = (
         lambda: parse_link("engine.kv_blocks=-3"),
         lambda: change(DEFAULT, assignments(["engine.kv_blocks=-3"])),

@@ -39,13 +39,27 @@ def request(**values: Any) -> dict[str, Any]:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    (request(prompt=0), "requests.A.prompt = 0 tokens: must be at least 1"),
-    (request(output=0), "requests.A.output = 0 tokens: must be at least 1"),
-    (request(prompt=1.5), "requests.A.prompt = 1.5: must be a whole number"),
-    (request(priority="high"), 'requests.A.priority = "high": must be a whole number'),
-    (request(priority=[1]), "requests.A.priority: must be a whole number"),
-    (request(priority=True), "requests.A.priority = true: must be a whole number"),
-    (request(arrival_s=-1), "requests.A.arrival_s = -1 s: must be at least 0"),
+    (request(prompt=0), "requests.A.prompt = 0 tokens: must be at least 1 token"),
+    (request(output=0), "requests.A.output = 0 tokens: must be at least 1 token"),
+    (
+        request(prompt=1.5),
+        "requests.A.prompt = 1.5: must be a whole number, at least 1 and at most 10,000,000 tokens",
+    ),
+    (
+        request(priority="high"),
+        'requests.A.priority = "high": must be a whole number,'
+        " at least -2,147,483,648 and at most 2,147,483,648",
+    ),
+    (
+        request(priority=[1]),
+        "requests.A.priority: must be a whole number, at least -2,147,483,648 and at most 2,147,483,648",
+    ),
+    (
+        request(priority=True),
+        "requests.A.priority = true: must be a whole number,"
+        " at least -2,147,483,648 and at most 2,147,483,648",
+    ),
+    (request(arrival_s=-1), "requests.A.arrival_s = -1 s: must be at least 0 s"),
     (
         request(arrival_s=61),
         "requests.A.arrival_s = 61 s: must be at most duration_s = 60 s; arrivals stop there",
@@ -74,11 +88,17 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     ({"requests": [{"id": "A", "prompt": 1}]}, "requests.A.output: must be given"),
     ({"requests": A}, "requests: must be a list of tables"),
-    (traffic(rate_per_s=0), "traffic.chat.rate_per_s = 0 requests/s: must be more than 0"),
-    (traffic(rate_per_s=1e9), "traffic.chat.rate_per_s = 1000000000.0 requests/s: must be at most 1000000"),
+    (traffic(rate_per_s=0), "traffic.chat.rate_per_s = 0 requests/s: must be more than 0 requests/s"),
+    (
+        traffic(rate_per_s=1e9),
+        "traffic.chat.rate_per_s = 1000000000.0 requests/s: must be at most 1,000,000 requests/s",
+    ),
     (traffic(rate_per_s=float("nan")), "traffic.chat.rate_per_s = nan: must be a finite number"),
     (traffic(rate_per_s=float("inf")), "traffic.chat.rate_per_s = inf: must be a finite number"),
-    (traffic(rate_per_s="fast"), 'traffic.chat.rate_per_s = "fast": must be a number'),
+    (
+        traffic(rate_per_s="fast"),
+        'traffic.chat.rate_per_s = "fast": must be a number, more than 0 and at most 1,000,000 requests/s',
+    ),
     (
         traffic(rate_per_s=1e5),
         "traffic: this makes about 6,000,000 requests: must be at most 2,000,000;"
@@ -119,11 +139,12 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"tenants": {"web": {"weight": 0}}}, "tenants.web.weight = 0: must be more than 0"),
     ({"tenants": {"web": {"weight": -2}}}, "tenants.web.weight = -2: must be more than 0"),
     ({"tenants": {"a.b": {"weight": -2}}}, 'tenants."a.b".weight = -2: must be more than 0'),
-    ({"engine": {"kv_blocks": -3}}, "engine.kv_blocks = -3 blocks: must be at least 1"),
+    ({"engine": {"kv_blocks": -3}}, 'engine.kv_blocks = -3 blocks: must be at least 1 block, or "unlimited"'),
     ({"engine": {"kv_block": 3}}, "engine.kv_block: no such setting; did you mean kv_blocks?"),
     (
         {"engine": {"kv_blocks": "some"}},
-        'engine.kv_blocks = "some": must be a whole number of blocks or "unlimited"',
+        'engine.kv_blocks = "some": must be a whole number,'
+        ' at least 1 and at most 100,000,000 blocks, or "unlimited"',
     ),
     (
         {"engine": {"gate": "expected", "enable_prefix_caching": True}},
@@ -149,7 +170,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"policies": {"mlfq": {"quanta": [2.5, 0]}}},
-        "mlfq.quanta: each number in it must be at least 0.001 and at most 8640000",
+        "mlfq.quanta: each number in it must be at least 0.001 and at most 8,640,000 s",
     ),
     (
         {"policies": {"mlfq": {"quanta": 5}}},
@@ -173,7 +194,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     ({"urgency": "low"}, 'urgency = "low": must be one of low_first, high_first'),
     ({"urgency": 1}, "urgency = 1: must be one of low_first, high_first"),
-    ({"duration_s": 8640001}, "duration_s = 8640001 s: must be at most 8640000"),
+    ({"duration_s": 8640001}, "duration_s = 8640001 s: must be at most 8,640,000 s"),
     (
         {"duration_s": 8640000, "drain_s": 1},
         "drain_s = 1 s: with duration_s = 8640000 s the run is longer than 100 days; shorten one",
@@ -185,9 +206,12 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"title": "\ud800"}, 'title = "\\ud800": must be text that can be written as UTF-8'),
     ({"title": 5}, "title = 5: must be a text; put it in quotes"),
     ({"policies": {}}, "policies: name at least one policy to run"),
-    ({"policies": {"resque": {}}}, "policies.resque: no such policy; did you mean rescue?"),
+    ({"policies": {"resque": {}}}, "policy = resque: no such policy; did you mean rescue?"),
     ({"policies": {"rescue": {"kv": 1.5}}}, "rescue.kv = 1.5: must be at most 1 (share of KV)"),
-    ({"policies": {"rescue": {"kv": None}}}, "rescue.kv = none: must be a number"),
+    (
+        {"policies": {"rescue": {"kv": None}}},
+        "rescue.kv = none: must be a number, at least 0 and at most 1 (share of KV)",
+    ),
     ({"policies": {"rescue": {"lend": 1}}}, "rescue.lend = 1: must be true or false"),
     ({"sede": 1}, "sede: no such setting; did you mean seed?"),
     (
@@ -436,7 +460,10 @@ def test_a_policy_declares_its_settings_once() -> None:
         chosen = scenario.policies["trial"]
         assert (chosen.share, chosen.level, chosen.mode, chosen.slices) == (0.5, 2, "soft", {"0": 0.5})
         assert isinstance(chosen, PolicySettings) and pickle.loads(pickle.dumps(chosen)) == chosen
-        assert refusal(policies={"trial": {"level": 1.5}}) == "trial.level = 1.5: must be a whole number"
+        assert (
+            refusal(policies={"trial": {"level": 1.5}})
+            == "trial.level = 1.5: must be a whole number, at least 0"
+        )
         assert refusal(policies={"trial": {"mode": "sof"}}).startswith(
             'trial.mode = "sof": must be one of soft, hard'
         )

@@ -12,6 +12,7 @@ from sched.fields import ScenarioError, refuse, suggestion
 from sched.files import read_file
 from sched.plain import names_text
 from sched.scenario import Scenario
+from sched.sentences import NOT_UTF8
 
 SCENARIO_HELP = "a preset's name, a TOML or JSON file, or - for standard input"
 CHANGES_HELP = "changes by the names in the file and in the link, such as rescue.kv=0.15"
@@ -65,7 +66,7 @@ def named(name: str) -> Scenario:
         try:
             return from_text(sys.stdin.buffer.read().decode("utf-8"), "standard input")
         except UnicodeDecodeError:
-            raise ScenarioError("standard input: must be UTF-8 text") from None
+            raise ScenarioError(f"standard input: {NOT_UTF8}") from None
     if not name:
         raise ScenarioError("scenario: name a preset, a TOML or JSON file, or - for standard input")
     if len(name) < 1000 and Path(name).is_dir():

@@ -18,11 +18,12 @@ from sched.model import UNLIMITED_BLOCKS
 from sched.percentiles import quotable
 from sched.plain import plain
 from sched.ranges import axis
+from sched.registry import no_such_policy
 from sched.scenario import Scenario, known_policies
 from sched.sizing import is_a_buffer, suggest
 from sched.sizing_words import compared
 from sched.view import Shown, run_by
-from sched.workload import requests
+from sched.workload import RequestList, requests
 
 if TYPE_CHECKING:
     from sched.report import Tables
@@ -159,15 +160,20 @@ def _named(log: Log, name: str, key: str = "request") -> None:
     if pieces:
         text = f"{log.policy} cuts it into {pieces[0]} to {pieces[-1]}; name one of them"
         raise ScenarioError(f"{key} = {name}: {text}", key)
-    near = suggestion(name, listed.ids)
+    near = suggestion(name, listed.ids) or f"; ids look like {_examples(listed)}"
     raise ScenarioError(f"{key} = {name}: none of the {len(listed):,} has this id{near}", key)
+
+
+def _examples(listed: RequestList) -> str:
+    """The first id of each of a few classes."""
+    firsts = {int(of): name for of, name in zip(listed.class_index[::-1], listed.ids[::-1], strict=True)}
+    return ", ".join(firsts[of] for of in sorted(firsts)[:3])
 
 
 def policy_named(key: str) -> str:
     """The key of a policy that there is. Raises ScenarioError with the nearest one."""
-    known = known_policies()
-    if key not in known:
-        raise ScenarioError(f"policy = {key}: no such policy{suggestion(key, known)}")
+    if key not in known_policies():
+        raise ScenarioError(no_such_policy(key), "policy")
     return key
 
 

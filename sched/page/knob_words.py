@@ -4,7 +4,7 @@ import re
 
 from sched.knobs import Knob
 from sched.page.language import say, tr
-from sched.sentences import number_text
+from sched.sentences import grouped
 
 
 def titled(knob: Knob) -> str:
@@ -22,9 +22,7 @@ def with_unit(title: str, unit: str) -> str:
 
 def bounds(knob: Knob) -> str:
     """The bounds of a knob as a sentence: "At least 1 and at most 64 blocks."; "" when there are none."""
-    low, above, high = (
-        None if one is None else number_text(one) for one in (knob.low, knob.above, knob.high)
-    )
+    low, above, high = (None if one is None else grouped(one) for one in (knob.low, knob.above, knob.high))
     if low is not None and high is not None:
         text = tr("at least {low} and at most {high}", low=low, high=high)
     elif low is not None:
