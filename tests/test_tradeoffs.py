@@ -18,14 +18,17 @@ from sched.figures.tradeoff_axes import Curve, Line, Mark, time_axis
 from sched.figures.tradeoff_map import Grid, map_figure
 from sched.figures.tradeoffs import curve_figure
 from sched.grids import sweep
+from sched.model import PS_PER_S
 from sched.page.cards import seconds
 from sched.page.computed import Memory
+from sched.page.tradeoff_view import FACTORS, loaded
 from sched.page.tradeoff_words import sizes_differ
 from sched.page.varied import knobs, range_text, usual_range
 from sched.ranges import axis
 from sched.scenario import preset
 from sched.trace_store import store
 from sched.view import query_of
+from sched.workload import requests
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -192,6 +195,26 @@ def test_the_load_curve_names_its_rule() -> None:
     page = opened(chart="load", duration_s="10")
     assert not page.exception
     assert "Kleinrock" in texts(page) and len(page.table[0].value) == 10
+
+
+def test_a_recorded_trace_has_a_load_curve_in_which_all_its_rows_arrive(
+    monkeypatch: Any, tmp_path: Path
+) -> None:
+    rows = ["TIMESTAMP,ContextTokens,GeneratedTokens"]
+    rows += [f"2023-11-16 18:01:{second:02d}.5,{100 * second},9" for second in range(10, 40)]
+    digest = store("\n".join(rows).encode(), str(tmp_path))
+    monkeypatch.setenv("SCHED_STORE", str(tmp_path))
+    query = {"scenario": "blank", "duration_s": "29", "warmup_s": "1.5", "trace__digest": digest}
+    page = opened(**query, chart="load", vary="")
+    assert not page.exception and not page.error and len(page.table[0].value) == len(FACTORS)
+    scenario = page.session_state["shown"].scenario
+    alike = [requests(loaded(scenario, factor)) for factor in FACTORS]
+    assert {len(one.ids) for one in alike} == {30}
+    for factor, one in zip(FACTORS, alike, strict=True):
+        own = loaded(scenario, factor)
+        window = [own.warmup_s <= at / PS_PER_S <= own.duration_s for at in one.arrival_ps.tolist()]
+        assert window == [False] * 2 + [True] * 28, factor
+    assert usual_range(scenario, "trace.speed", 17).numbers[0] == 1.0
 
 
 def test_a_list_of_requests_has_no_load_to_multiply() -> None:

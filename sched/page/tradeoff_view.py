@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
+from math import ceil, prod
 
 from sched.advice import Goal, goal
 from sched.experiments import expected_requests, is_random
@@ -178,7 +178,17 @@ def points_of(view: View) -> tuple[tuple[Axis, ...], Mapping[Place, Scenario]]:
 
 
 def loaded(scenario: Scenario, factor: float) -> Scenario:
-    """The scenario with all its rates times a factor; a trace is played that much faster."""
-    traffic = [one.changed(rate_per_s=one.rate_per_s * factor) for one in scenario.traffic]
-    trace = scenario.trace.changed(speed=scenario.trace.speed * factor) if scenario.trace else None
-    return scenario.changed(traffic=traffic, trace=trace)
+    """The scenario with all its rates times a factor.
+
+    A trace is played that much faster or slower and the run is as much shorter or longer, so that all its
+    rows arrive and the same ones are measured.
+    """
+    if scenario.trace:
+        return scenario.changed(
+            trace=scenario.trace.changed(speed=scenario.trace.speed * factor),
+            duration_s=ceil(1000 * scenario.duration_s / factor) / 1000,
+            warmup_s=scenario.warmup_s / factor,
+        )
+    return scenario.changed(
+        traffic=[one.changed(rate_per_s=one.rate_per_s * factor) for one in scenario.traffic]
+    )

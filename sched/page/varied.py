@@ -1,6 +1,6 @@
 """The knobs that the page can vary, and the range of each that is looked at when nobody names one."""
 
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 
 from sched.fields import ScenarioError
 from sched.knobs import Knob, field, reference
@@ -63,7 +63,10 @@ def is_share(knob: Knob) -> bool:
 
 
 def usual_range(scenario: Scenario, key: str, points: int) -> Axis:
-    """From half to twice what it stands at, in round steps; of a share from nothing to 40 or 100 %."""
+    """From half to twice what it stands at, in round steps; of a share from nothing to 40 or 100 %.
+
+    The speed of a trace begins where it stands.
+    """
     knob, now = field(key), value_of(scenario, key)
     if is_share(knob):
         top = Decimal("0.4") if (now or 0.0) <= 0.4 else Decimal(1)
@@ -76,6 +79,8 @@ def usual_range(scenario: Scenario, key: str, points: int) -> Axis:
     start = max((Decimal(repr(now or 0.0)) / 2 / step).to_integral_value() * step, Decimal(0))
     if knob.above is not None or knob.low:
         start = max(start, step)
+    if key == "trace.speed":  # played slower, its last rows would come after the end of the run
+        start = max(start, (Decimal(repr(now)) / step).to_integral_value(ROUND_CEILING) * step)
     stop = start + (points - 1) * step
     if knob.high is not None and float(stop) > knob.high:
         stop = Decimal(repr(float(knob.high)))
