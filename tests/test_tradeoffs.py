@@ -14,7 +14,7 @@ from sched.advice import advice, goal, outcomes
 from sched.command import experiments as command
 from sched.external import change, parse_link
 from sched.figures.palette import palette
-from sched.figures.tradeoff_axes import Curve, Line, Mark, time_axis
+from sched.figures.tradeoff_axes import Curve, Line, Mark, share_axis, share_ends, time_axis
 from sched.figures.tradeoff_map import Grid, map_figure
 from sched.figures.tradeoffs import curve_figure
 from sched.grids import sweep
@@ -280,6 +280,15 @@ def test_every_knob_of_the_list_has_a_range_that_the_schema_takes() -> None:
 def test_an_axis_has_several_ticks_however_narrow() -> None:
     for low in (1.01, 1.55, 2.05, 3.1, 5.05, 6.1, 8.1):
         assert len(time_axis(low, 1.9 * low, palette(False))["tickvals"]) >= 2
+
+
+@pytest.mark.parametrize("most", [0.4, 1.0, 1.1, 1.26, 2.4, 37.0])
+def test_the_axis_of_shares_holds_what_a_setting_adds(most: float) -> None:
+    ends = share_ends([Line("kept", (1.0, None, most))])
+    drawn = share_axis(ends, palette(False))
+    assert drawn["range"][0] <= min(1.0, most) and max(1.0, most) < drawn["range"][1]
+    assert 3 <= len(drawn["tickvals"]) <= 11 and drawn["tickvals"][-1] >= 1.0
+    assert drawn["ticktext"][-1] == f"{drawn['tickvals'][-1]:.0%}"
 
 
 def test_two_sizes_are_told_apart(curve: AppTest) -> None:

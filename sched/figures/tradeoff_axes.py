@@ -5,7 +5,7 @@ A log axis has no place for 0, so where a time or the goal is 0 s the axis is li
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, log10
+from math import ceil, floor, log10
 from typing import Any
 
 from sched.figures.lines import escaped
@@ -13,6 +13,8 @@ from sched.figures.lines import escaped
 Value = float | None
 LEAST_TICKS = 3
 """An axis with fewer takes finer steps."""
+MOST_SHARES = 10
+"""Steps of the right axis: with more it takes coarser ones."""
 Figure = dict[str, Any]
 
 
@@ -28,7 +30,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A point that is pointed out, with what is written beside it."""
+    """A point that is pointed out, with what is written beside it, in lines."""
 
     place: int
     text: str
@@ -78,10 +80,14 @@ def time_range(shown: Curve) -> tuple[float, float]:
     return low / 1.25, max(high * 1.5, low * 2)
 
 
-def share_floor(lines: Sequence[Line]) -> float:
-    """The right axis begins at a round share below the least, and never closer than 60 % to the top."""
-    least = min((one for line in lines for one in line.mean if one is not None), default=0.0)
-    return max(0.0, min(0.6, floor(10 * least) / 10))
+def share_ends(lines: Sequence[Line]) -> tuple[float, float]:
+    """The right axis goes from a round share below the least, 60 % at most, to a round one above the most.
+
+    A setting may add throughput, so a share of what the first one has may be above 100 %.
+    """
+    known = [one for line in lines for one in line.mean if one is not None]
+    least, most = min(known, default=0.0), max(known, default=1.0)
+    return max(0.0, min(0.6, floor(10 * least) / 10)), max(1.0, ceil(10 * most - 1e-9) / 10)
 
 
 def x_axis(shown: Curve, ink: dict[str, str]) -> dict[str, Any]:
@@ -126,10 +132,15 @@ def _even(high: float) -> list[float]:
     return [round(place * step, 12) for place in range(int(high / step) + 1)]
 
 
-def share_axis(bottom: float, ink: dict[str, str]) -> dict[str, Any]:
-    tenths = [tenth / 10 for tenth in range(11) if tenth / 10 >= bottom]
+def share_axis(ends: tuple[float, float], ink: dict[str, str]) -> dict[str, Any]:
+    """Round shares at a distance at which they can be read; room above the last for a name."""
+    bottom, top = ends
+    steps = (k * 10**power for power in range(9) for k in (1, 2, 5))
+    step = next(one for one in steps if 10 * (top - bottom) <= one * MOST_SHARES)
+    tenths = [tenth / 10 for tenth in range(0, round(10 * top) + 1, step) if tenth / 10 >= bottom]
     return {
-        **{"overlaying": "y", "side": "right", "range": [bottom, 1.02], "fixedrange": True},
+        **{"overlaying": "y", "side": "right", "fixedrange": True},
+        **{"range": [bottom, top + 0.1 * (top - bottom)]},
         **{"tickvals": tenths, "ticktext": [f"{one:.0%}" for one in tenths], "tickfont": {"size": 12}},
         **{"showgrid": False, "zeroline": False, "color": ink["ink2"]},
     }

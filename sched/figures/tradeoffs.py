@@ -13,7 +13,7 @@ from sched.figures.tradeoff_axes import (
     Figure,
     Line,
     share_axis,
-    share_floor,
+    share_ends,
     time_axis,
     time_range,
     x_axis,
@@ -28,7 +28,6 @@ def curve_figure(shown: Curve, is_dark: bool = False) -> Figure:
     """The curve: triangles for the times, hollow marks and dashes for the shares, and a ring."""
     ink = palette(is_dark)
     low, high = time_range(shown)
-    bottom = share_floor(shown.shares)
     traces = [*_band(shown, ink), _times(shown, ink)]
     traces += [_share(line, shown, ink, place) for place, line in enumerate(shown.shares)]
     shapes, notes = _lines(shown, ink, (low, high))
@@ -46,7 +45,7 @@ def curve_figure(shown: Curve, is_dark: bool = False) -> Figure:
             "dragmode": False,
             "xaxis": x_axis(shown, ink),
             "yaxis": time_axis(low, high, ink),
-            "yaxis2": share_axis(bottom, ink),
+            "yaxis2": share_axis(share_ends(shown.shares), ink),
             "shapes": shapes,
             "annotations": notes,
         },
@@ -70,13 +69,13 @@ def _lines(
         shapes.append(_upright(shown.now, ink["ink3"], "dot"))
         at, text = x_of(shown, shown.now), escaped(shown.now_text)
         side = "right" if shown.now > shown.x[len(shown.x) // 2] else "left"
-        notes.append(_note(at, 1, text, ink["ink2"], "x", "paper", side, "top"))
+        notes.append(_note(at, 1, text, ink["ink2"], "x", "paper", side, "bottom"))
     if shown.bend is not None:
         bend = shown.x[shown.bend.place]
         shapes.append(_upright(bend, ink["accent"], "dash"))
         at, text = x_of(shown, bend), escaped(shown.bend.text)
         notes.append(_note(at, 0, text, ink["accent"], "x", "paper", "left", "bottom"))
-    return shapes, notes
+    return shapes, [{**one, "bgcolor": ink["bg"]} for one in notes]
 
 
 SHARES = (("ink2", "dash", "square-open"), ("regular", "dashdot", "diamond-open"))
@@ -196,7 +195,8 @@ def _ring_note(shown: Curve, ink: dict[str, str], low: float, high: float) -> di
     is_left = place >= len(shown.x) / 2
     is_low = y - foot < 0.2 * (top - foot)
     note = _note(
-        *(x_of(shown, x), y, escaped(shown.ringed.text), ink["ink"], "x", "y"),
+        *(x_of(shown, x), y, "<br>".join(map(escaped, shown.ringed.text.split("\n"))), ink["ink"], "x", "y"),
         *("right" if is_left else "left", "bottom" if is_low else "top"),
     )
-    return {**note, "yshift": 14 if is_low else -14, "font": {"color": ink["ink"], "size": 13, "weight": 600}}
+    align = "right" if is_left else "left"
+    return {**note, "align": align, "yshift": 14 if is_low else -14, "font": {"color": ink["ink"], "size": 13, "weight": 600}}

@@ -68,7 +68,7 @@ def _curve(view: View, found: Sweep) -> Drawn:
     if best is not None:
         place = best.outcome.place[0]
         values = (ticks[place], seconds(best.outcome.mean), percent_text(best.outcome.kept))
-        text = tr("{setting}: {after}, {kept} throughput", setting=values[0], after=values[1], kept=values[2])
+        text = tr("{setting}: {after}\n{kept} throughput", setting=values[0], after=values[1], kept=values[2])
         ringed = Mark(place, text)
     figure = curve_figure(
         Curve(
