@@ -199,4 +199,5 @@ def _ring_note(shown: Curve, ink: dict[str, str], low: float, high: float) -> di
         *("right" if is_left else "left", "bottom" if is_low else "top"),
     )
     align = "right" if is_left else "left"
-    return {**note, "align": align, "yshift": 14 if is_low else -14, "font": {"color": ink["ink"], "size": 13, "weight": 600}}
+    font = {"color": ink["ink"], "size": 13, "weight": 600}
+    return {**note, "align": align, "yshift": 14 if is_low else -14, "font": font}
