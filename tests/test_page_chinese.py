@@ -109,3 +109,21 @@ def test_a_page_in_english_is_looked_up_nowhere() -> None:
     zh.missing.clear()
     page = opened({"lang": "en"})
     assert any(SENTENCE.search(text) for text in shown(page._tree)) and not zh.missing
+
+
+def test_how_far_a_large_scenario_is_and_how_many_lessons_there_are_is_said_in_chinese() -> None:
+    def view() -> None:
+        import streamlit as st
+
+        from sched.page.results import now_running
+        from sched.page.state import arrive
+
+        arrive()
+        st.text(now_running("rescue", 2, 4))
+
+    page = AppTest.from_function(view, default_timeout=60)
+    page.query_params["lang"] = "zh"
+    title = language("zh")(known_policies()["rescue"].title)
+    assert page.run().text[0].value == f"{title}，第 2 个，共 4 个"
+    page = opened({"view": "learn"})
+    assert any(one.value == f"共 {len(BY_KEY)} 课" for one in page.caption)

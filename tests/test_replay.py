@@ -1,5 +1,6 @@
 """A trace given to the page becomes the scenario; its link opens again; what is none changes nothing."""
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from sched.page.titles import plain
 from sched.trace_store import store, use_store
 from sched.traces import read_trace, trace_scenario
 from sched.verdict import urgent_class
+from tests.conftest import ROOT
 from tests.test_page import component, opened, query, unpacked
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -195,6 +197,9 @@ def test_a_trace_is_counted_exactly_and_too_long_a_one_is_refused(folder: Path) 
     with pytest.raises(ScenarioError, match=rf"long\.csv: this trace has 30,001 requests.*at most {MOST:,}"):
         replay.scenario_of(rows(MOST + 1), "long.csv")
     assert len(list(folder.iterdir())) == 1
+    with (ROOT / ".streamlit" / "config.toml").open("rb") as file:
+        most_bytes = tomllib.load(file)["server"]["maxUploadSize"] * 10**6
+    assert len(rows(MOST)) < 160 * MOST < most_bytes  # as its comment says
     digest = store(rows(MOST + 1))
     page = opened(v="1", scenario="blank", duration_s="3001", trace__digest=digest)
     assert not page.exception and f"at most {MOST:,}" in page.error[0].value

@@ -1,4 +1,4 @@
-"""Learn: nine short lessons. A question first, a prediction that one commits to, then the replay answers."""
+"""Learn: short lessons. A question first, a prediction that one commits to, then the replay answers."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from sched.external import VIEW
 from sched.figures.palette import palette
 from sched.page.component import is_dark, style_sheet
 from sched.page.lab import messages
-from sched.page.language import say, tr
+from sched.page.language import say, tr, tr_count
 from sched.page.lesson import closed, replay, still, tasks, to_lab
 from sched.page.progress import answers, forget, keep
 from sched.page.share import share
@@ -44,7 +44,7 @@ def _sidebar(now: Lesson) -> None:
     done = answers()
     with st.sidebar, st.container(key="lessons"):
         with st.container(horizontal=True, horizontal_alignment="distribute"):
-            st.caption(tr("Nine lessons"), width="content")
+            st.caption(tr_count(len(LESSONS), "{n} lesson", "{n} lessons"), width="content")
             st.caption(tr("**{n} done**", n=len(done)), width="content")
         for place, one in enumerate(LESSONS, 1):
             st.button(

@@ -19,6 +19,8 @@ from sched.log import Log
 from sched.metrics import summary
 from sched.model import PS_PER_S
 from sched.moments import RESOURCE_WORDS
+from sched.page.language import tr
+from sched.page.titles import name_of
 from sched.scenario import Scenario, known_policies
 from sched.shares import RESOURCES
 from sched.sums import seconds
@@ -105,6 +107,11 @@ def result(scenario: Scenario, key: str) -> Result:
     return _result(link(one), key, one)
 
 
+def now_running(key: str, place: int, many: int) -> str:
+    """Which policy is run, and how many there are."""
+    return tr("{policy}, {n} of {many}", policy=name_of(key), n=place, many=many)
+
+
 def results(scenario: Scenario) -> dict[str, Result]:
     """All policies compared. A large scenario shows how far it is, and stops when something is changed."""
     keys = list(scenario.policies)
@@ -116,7 +123,7 @@ def results(scenario: Scenario) -> dict[str, Result]:
     found: dict[str, Result] = {}
     bar = st.progress(0.0)
     for done, key in enumerate(keys):
-        bar.progress(done / len(keys), text=f"{known_policies()[key].title}, {done + 1} of {len(keys)}")
+        bar.progress(done / len(keys), text=now_running(key, done + 1, len(keys)))
         found[key] = result(scenario, key)
     bar.empty()
     return found

@@ -1,4 +1,4 @@
-"""The nine lessons: what is played, what can be tried after it, and their texts with the run's own numbers.
+"""The lessons: what is played, what can be tried after it, and their texts with the run's own numbers.
 
 A text is `lesson_NAME.md` in each language: title and lead, then parts headed by a key (`## question`). The
 part of an option is its label and, after it, why it is right or wrong. Every number in it is a placeholder.
