@@ -32,6 +32,13 @@ QUIET = """(idle) => {
     window.__quiet_frames = rests ? (window.__quiet_frames || 0) + 1 : 0;
     return window.__quiet_frames > 4;
 }"""
+STILL = """(idle) => {
+    const moves = document.getAnimations().some((one) =>
+        one.playState === "running" && one.effect.getComputedTiming().endTime < Infinity);
+    const rests = !moves && !window.__asked && document.querySelector(idle);
+    window.__still_frames = rests ? (window.__still_frames || 0) + 1 : 0;
+    return window.__still_frames > 20;
+}"""
 WAIT_MS = 60_000
 STAGE_READY = "window.__ready > 0"
 NAMED = "document.title.endsWith(' · Sched Lab')"  # until a view is drawn, the title is the page's name alone
@@ -95,6 +102,11 @@ class Visit:
         """
         self.page.evaluate("window.__quiet_frames = 0")
         self.page.wait_for_function(QUIET, arg=IDLE, timeout=WAIT_MS, polling="raf")
+
+    def still(self) -> None:
+        """Until nothing is asked, runs or moves in many frames on end: what fades in has done so."""
+        self.page.evaluate("window.__still_frames = 0")
+        self.page.wait_for_function(STILL, arg=IDLE, timeout=WAIT_MS, polling="raf")
 
     def js(self, expression: str) -> Any:
         return self.page.evaluate(expression)

@@ -23,7 +23,7 @@ def test_a_first_visit_plays_from_just_before_the_worst_wait(visit: Any) -> None
 
 def test_reduced_motion_starts_still_on_the_worst_wait(visit: Any) -> None:
     first = visit(reduced_motion="reduce")
-    first.page.wait_for_timeout(500)
+    first.page.wait_for_timeout(500)  # what is tested is that nothing starts by itself
     assert not first.js("__stage.playing")
     assert first.js("__stage.worst.from <= __stage.t && __stage.t <= __stage.worst.to")
 
@@ -63,16 +63,16 @@ def test_scrubbing_back_gives_the_same_map_as_playing_there(visit: Any) -> None:
 
 def test_playing_needs_no_server_and_skips_no_beat(visit: Any) -> None:
     first = visit("v=1&t=5")
-    first.page.wait_for_timeout(600)
     sent, began = first.sent, first.js("performance.now()")
     first.key("Space")
-    first.page.wait_for_timeout(3000)
+    first.until("__stage.t > 7")
     assert first.js("__stage.playing") and first.sent == sent
-    frames, spent = first.js("__stage.frames"), first.js("performance.now()") - began
-    assert first.js("__stage.cost") / frames < 12  # milliseconds of script a frame, on a busy machine
-    assert first.js("__stage.t") > 5 + 0.5 * spent / 1000 or frames > 20
+    at, frames, cost, now = first.js("[__stage.t, __stage.frames, __stage.cost, performance.now()]")
+    assert cost / frames < 12  # milliseconds of script a frame, on a busy machine
+    # As fast as the clock where frames come in time, and never a tenth of a second passed over unseen.
+    assert 2 < at - 5 <= min((now - began) / 1000, 0.1 * frames)
     first.key("Space")
-    first.until("location.search.includes('t=')")
+    first.until("Number(new URLSearchParams(location.search).get('t')) > 7")
     assert not first.js("__stage.playing")
 
 
@@ -248,8 +248,7 @@ def test_the_culprit_beats_after_a_jump_but_not_where_motion_is_not_wanted(visit
     first = visit("v=1&t=20&a=backfill")
     assert first.js(HALO)[1] == "none"
     first.key("w")
-    first.page.wait_for_timeout(500)
-    assert first.js(HALO) == [False, "beat"]
+    first.until(f"String({HALO}) === 'false,beat'")
     calm = visit("v=1&t=20&a=backfill", reduced_motion="reduce")
     calm.key("w")
     assert calm.js(HALO)[0]
@@ -293,7 +292,8 @@ def test_a_first_visit_can_be_shared_as_it_stands(visit: Any) -> None:
     first = visit()
     first.until("__stage.playing")
     first.key("Space")
-    first.page.wait_for_timeout(600)
+    first.until("!__stage.playing")
+    first.idle()
     first.fresh_data_after(lambda: first.page.get_by_label("Show First come as A").click())
     first.page.locator(".st-key-share button").first.click()
     first.until("location.search.includes('t=')")

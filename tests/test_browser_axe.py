@@ -54,8 +54,7 @@ def violations(page: Any) -> list[str]:
 def seen(visit: Any, query: str, ready: str, **context: Any) -> Any:
     """A visit that waits until the view has stood still."""
     first = visit(query, ready, reduced_motion="reduce", **context)
-    first.page.wait_for_timeout(600)
-    first.idle()
+    first.still()
     return first
 
 
@@ -65,8 +64,7 @@ def test_a_view_keeps_the_rules_in_light_and_in_dark(visit: Any, view: str, look
     first = seen(visit, *VIEWS[view], color_scheme="light", **look)
     assert not violations(first.page)
     first.page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-    first.page.wait_for_timeout(600)
-    first.idle()
+    first.still()
     assert not violations(first.page)
 
 
@@ -92,17 +90,18 @@ def test_what_opens_above_the_page_keeps_the_rules(visit: Any, scheme: str) -> N
     first = seen(visit, *VIEWS["lab"], color_scheme=scheme)
     page = first.page
     page.locator(".st-key-share button").first.click()
-    page.wait_for_timeout(600)
-    first.idle()
+    page.locator(".st-key-link code").wait_for()
+    first.still()
     assert not violations(page)
     page.keyboard.press("Escape")
     page.locator(".st-key-suggested-why button").first.click()
-    page.wait_for_timeout(300)
+    page.get_by_test_id("stPopoverBody").wait_for()
+    first.still()
     assert not violations(page)
     page.keyboard.press("Escape")
     page.locator(".st-key-gallery_open button").first.click()
     page.locator(".gallery-root li").nth(5).wait_for()
-    page.wait_for_timeout(400)
+    first.still()
     assert not violations(page)
 
 

@@ -284,5 +284,5 @@ def test_a_name_from_right_to_left_stands_on_the_stage_as_it_is(visit: Any, tmp_
 def test_a_link_that_does_not_say_so_never_plays(visit: Any, query: str) -> None:
     first = visit(query)
     at = first.js("__stage.t")
-    first.page.wait_for_timeout(700)
+    first.page.wait_for_timeout(700)  # what is tested is that nothing starts by itself
     assert first.js("[__stage.t, Boolean(__stage.playing), __stage.frames]") == [at, False, 0]
