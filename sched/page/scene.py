@@ -5,18 +5,18 @@ from typing import Any
 
 from sched.external import changes
 from sched.fields import ScenarioError
-from sched.figures.payload import pack_stage
 from sched.figures.picture import Drawn, Scene
 from sched.figures.report_page import Report
 from sched.files import load, to_toml
-from sched.page.cards import card, seconds, unbroken
+from sched.page.cards import card, seconds
 from sched.page.component import script
 from sched.page.controls import value_at
 from sched.page.estimates import estimated
 from sched.page.language import say, tr
 from sched.page.results import Incident, Result, blamed, incidents
+from sched.page.stage import sides, stage_data
 from sched.page.state import Shown
-from sched.page.titles import in_sentence, scenario_title, subtitle, title
+from sched.page.titles import in_sentence, scenario_title, subtitle, title, unbroken
 from sched.page.trust import trust_in
 from sched.plain import plain, split_path, value_text
 from sched.scenario import Scenario
@@ -37,8 +37,7 @@ def verdict_of(now: Shown, runs: Mapping[str, Result]) -> list[tuple[str, str]]:
 def scene(now: Shown, runs: dict[str, Result], name: str, link: str) -> tuple[Scene, Trust]:
     """The picture of what is shown; `name` is the class that the cards speak of."""
     told = trust_in(now, runs, name)
-    keys = [now.a] if now.a == now.b else [now.a, now.b]
-    named = [(key, title(now.scenario, key), subtitle(now.scenario, key)) for key in keys]
+    named = [(key, title(now.scenario, key), subtitle(now.scenario, key)) for key in sides(now)]
     seed = tr("as recorded") if now.scenario.trace else tr("seed {seed}", seed=now.scenario.seed)
     about = tr("Sched Lab {version}, model {model}, {seed}", version=VERSION, model=MODEL, seed=seed)
     made = Scene(
@@ -98,23 +97,17 @@ def _short(text: str) -> str:
 def report_of(now: Shown, runs: dict[str, Result], name: str, link: str) -> Report:
     """The report of what is shown."""
     made, told = scene(now, runs, name, link)
-    found = {key: incidents(now.scenario, key) for key in dict.fromkeys((now.a, now.b))}
-    culprits = [
-        [(one.from_s, one.to_s, one.culprits[0][0]) for one in part if one.culprits]
-        for part in found.values()
-    ]
-    payload = pack_stage(
-        [runs[key].payload for key in found],
-        titles=[one.title for one in made.sides],
-        subs=[one.sub for one in made.sides],
-        culprits=culprits,
+    found = {key: incidents(now.scenario, key) for key in sides(now)}
+    payload = stage_data(
+        now,
+        runs,
+        found,
         notes=[estimated(now, key, runs[key]) for key in found],
         number=0,
         t=now.t,
         window=now.window,
         focus=now.focus,
         play=False,
-        lang=now.lang,
     )
     notes = [one["text"] for one in runs[now.a].summary["notes"]]
     return Report(

@@ -1,5 +1,6 @@
 """The stage: two runs on one playhead, played in the browser."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,11 +36,17 @@ def _focused() -> None:
     show(replace(now, tab="request") if said["request"] and said["opens"] else now)
 
 
-def stage(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]]) -> None:
-    """Draw it. The playhead, the window and the focus live in the browser and survive new data."""
-    keys = [now.a, now.b] if now.a != now.b else [now.a]
-    arrival: dict[str, Any] = st.session_state["arrival"]
-    data = pack_stage(
+def sides(now: Shown) -> list[str]:
+    """The policies on the stage: A and B, or the one that is both."""
+    return list(dict.fromkeys((now.a, now.b)))
+
+
+def stage_data(
+    now: Shown, runs: Mapping[str, Result], found: Mapping[str, Sequence[Incident]], **more: Any
+) -> bytes:
+    """What the browser draws the stage from; `more` is the moment, and what the page or a report has alone."""
+    keys = sides(now)
+    return pack_stage(
         [runs[key].payload for key in keys],
         titles=[title(now.scenario, key) for key in keys],
         subs=[subtitle(now.scenario, key) for key in keys],
@@ -47,9 +54,14 @@ def stage(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, 
             [(one.from_s, one.to_s, one.culprits[0][0]) for one in found[key] if one.culprits] for key in keys
         ],
         lang=now.lang,
-        stamp=stamp(runs[key].payload for key in keys),
-        **arrival,
+        **more,
     )
+
+
+def stage(now: Shown, runs: dict[str, Result], found: dict[str, tuple[Incident, ...]]) -> None:
+    """Draw it. The playhead, the window and the focus live in the browser and survive new data."""
+    arrival: dict[str, Any] = st.session_state["arrival"]
+    data = stage_data(now, runs, found, stamp=stamp(runs[key].payload for key in sides(now)), **arrival)
     component("stage")(
         data=data,
         key="stage",
