@@ -44,7 +44,7 @@ def sides(now: Shown) -> list[str]:
 def stage_data(
     now: Shown, runs: Mapping[str, Result], found: Mapping[str, Sequence[Incident]], **more: Any
 ) -> bytes:
-    """What the browser draws the stage from; `more` is the moment, and what the page or a report has alone."""
+    """What the browser draws the stage from; `more` is the moment, and what only one of its readers has."""
     keys = sides(now)
     return pack_stage(
         [runs[key].payload for key in keys],
