@@ -9,6 +9,7 @@ from math import inf
 from sched.batch import Batch
 from sched.cost import IterationCost
 from sched.foresight import fall
+from sched.horizon import LAST_PS, refuse_iteration
 from sched.intake import AFTER_ALL, Intake
 from sched.job import Job
 from sched.model import NEVER, Machine, Outcome, StayEnd
@@ -44,11 +45,14 @@ class Course:
     def _fly(self, count: int, first_ps: int, step_ps: int, prefill: int, decodes: int) -> None:
         """Let the model run: `count` iterations, each lasting `step_ps` longer than the one before."""
         batch = self.batch
+        end_ps = self.now_ps + count * first_ps + step_ps * (count * (count - 1) // 2)
+        if end_ps > LAST_PS:
+            refuse_iteration(self.now_ps, end_ps)
         self.recorder.stretches.extend((
             self.now_ps, self.iteration, count, first_ps, step_ps, prefill, decodes,
             len(batch.running), batch.waiting, batch.used(),
         ))  # fmt: skip
-        self.now_ps += count * first_ps + step_ps * (count * (count - 1) // 2)
+        self.now_ps = end_ps
         self.flying = count
         self.intake.iteration_ps = first_ps + step_ps * (count - 1)
         if decodes:

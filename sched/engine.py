@@ -15,6 +15,7 @@ import simpy
 
 from sched.alone import alone_ps
 from sched.cost import IterationCost, iteration_cost, machine
+from sched.horizon import refuse_endless
 from sched.intake import AFTER_ALL
 from sched.log import Log
 from sched.model import NEVER, PS_PER_S, Machine
@@ -42,9 +43,10 @@ def simulate(
 
     The same scenario gives the same log, bit for bit. `policy` is a key of POLICIES; its settings are the
     scenario's, or the defaults where the scenario does not list it. `watch` is called now and then: what
-    it raises ends the run.
+    it raises ends the run. Raises ScenarioError for what cannot end within the longest run.
     """
     listed = requests(scenario) if request_list is None else request_list
+    refuse_endless(scenario, listed)
     resolved, cost, options = machine(scenario), iteration_cost(scenario), settings_of(scenario, policy)
     listed = POLICIES[policy].prepare(listed, options, resolved)
     scene = scene_of(scenario, listed, resolved, cost, options)
@@ -132,8 +134,7 @@ def run(
     try:
         world = simpy.Environment()
         world.process(_ahead(world, server))
-        deadlines = listed.arrival_ps[listed.timeout_ps >= 0] + listed.timeout_ps[listed.timeout_ps >= 0]
-        if len(deadlines):
+        if (listed.timeout_ps >= 0).any():
             world.process(_give_up(world, server, listed))
         world.run()
     finally:
@@ -169,7 +170,8 @@ def _give_up(
 ) -> Generator[simpy.Event, None, None]:
     """Clients that lose patience: each deadline, in order, puts its request into the engine's inbox."""
     patient = (listed.timeout_ps >= 0).nonzero()[0]
-    due = sorted((int(listed.arrival_ps[one] + listed.timeout_ps[one]), int(one)) for one in patient)
+    arrival, patience = listed.arrival_ps[patient].tolist(), listed.timeout_ps[patient].tolist()
+    due = sorted(zip(map(int.__add__, arrival, patience), patient.tolist(), strict=True))
     for at_ps, ordinal in due:
         if at_ps > world.now:
             yield world.timeout(at_ps - world.now)

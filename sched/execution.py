@@ -136,7 +136,9 @@ def durations(work: Work, cost: IterationCost, count: Ints) -> Ints:
     sequence = cost.mixed_ps(0, 0, 1) - cost.mixed_ps(0, 0, 0)
     decode = cost.mixed_ps(1, 0, 0) - cost.mixed_ps(0, 1, 0)
     first: Ints = new + sequence * (decodes + all_above.chunks) + decode * decodes + per_token * context
-    first += cost.attention_ps * all_above.squares // 2 + cost.prefix_ps * all_above.prefix
+    # As attention_ps * squares // 2, whose product may exceed 64 bits where its half does not.
+    half, odd = divmod(cost.attention_ps, 2)
+    first += half * all_above.squares + odd * all_above.squares // 2 + cost.prefix_ps * all_above.prefix
     return count * first + per_token * decodes * (count * (count - 1) // 2)
 
 

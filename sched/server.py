@@ -9,6 +9,7 @@ from sched.admission import opens_ps, waiting_pass
 from sched.choosing import StepQueue
 from sched.course import Course
 from sched.foresight import raise_ratio
+from sched.horizon import LONGEST_PS, STOPPED
 from sched.intake import AFTER_ALL
 from sched.jump import decision_stands_until, iterations_until, last_that_fits, replay
 from sched.ledger import Ledger
@@ -40,6 +41,8 @@ class Server(Course):
                 self._tick()
             if self.now_ps >= self.horizon_ps:
                 return self._close("")
+            if self.now_ps >= LONGEST_PS and (batch.running or batch.waiting):
+                return self._close(STOPPED)
             if self.stuck is not None and self._is_still_stuck():
                 # What woke the engine concerned a request that had ended: nothing has changed.
                 if not self._wait_for_change(until_ps):
@@ -133,7 +136,7 @@ class Server(Course):
         )
         step = cost.kv_token_ps * straight.count
         if last > iteration:
-            soonest = min(self.intake.next_ps, until_ps, self.horizon_ps)
+            soonest = min(self.intake.next_ps, until_ps, self.horizon_ps, LONGEST_PS)
             if self.policy.next_ps is not None:
                 soonest = min(soonest, self.policy.next_ps)
             if batch.ledger and batch.ledger.turning:
@@ -145,7 +148,7 @@ class Server(Course):
                     changes = batch.queue.stands_until_ps(self.now_ps)  # type: ignore[union-attr]
                     soonest = soonest if changes is None else min(soonest, changes)
             count = min(last - iteration + 1, self.longest_jump)
-            if soonest < AFTER_ALL and count > 1:
+            if count > 1:
                 count = iterations_until(int(soonest) - self.now_ps, first, step, count)
             # A decoder takes at most a block every `size` iterations and one more: often enough to know.
             growth = straight.count * (count // batch.size + 1)
@@ -168,7 +171,7 @@ class Server(Course):
             soonest = min(soonest, opens)
         self.stuck = (self.intake.next, batch.waiting)
         if soonest < AFTER_ALL:
-            self.now_ps = int(soonest)
+            self.now_ps = min(int(soonest), LONGEST_PS)
             return True
         self._close(stalled(batch, self.now_ps))
         return False

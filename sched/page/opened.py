@@ -56,7 +56,7 @@ def _moment(inversion: Inversion, place: int, chosen: list[Incident], t: float |
     if not len(mine):
         return None
     longest = mine[np.argmax((waits.to_ps - waits.from_ps)[mine])]
-    return int(waits.from_ps[longest] + waits.to_ps[longest]) // 2
+    return (int(waits.from_ps[longest]) + int(waits.to_ps[longest])) // 2
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
