@@ -326,8 +326,8 @@ EXTREMES = {
 
 BEYOND = {
     "traffic.docs.rate_per_s": "must be at most 2,000,000; lower a rate or duration_s, or set max_requests",
-    "engine.kv_blocks": "must be at most 100000000",
-    "engine.max_num_seqs": "must be at most 65536",
+    "engine.kv_blocks": 'must be at most 100,000,000 blocks, or "unlimited"',
+    "engine.max_num_seqs": "must be at most 65,536 seats",
 }
 """Where the upper end is beyond what a scenario may hold: what the page says then."""
 
