@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sched.believed import FAR
 from sched.evidence import Evidence
 from sched.forecast import Rules, crowd
-from sched.forward import Forward
+from sched.forward import forward
 from sched.inversion import Inversion
 from sched.occupancy import expand
 from sched.policies import POLICIES
@@ -65,18 +66,17 @@ def estimate(
     prompt = seen.log.requests.prompt_tokens[there.request]
     drawn = believed.totals(there.request, there.emitted, share)
     most = believed.most(there.request, there.emitted)[None, :]
-    steps = Forward(machine, policy, there, prompt + drawn).run()
-    longest = Forward(machine, policy, there, prompt + most).run()
-    ordered = np.sort(np.where(steps < 0, np.iinfo(np.int64).max, steps))
+    *steps, longest = forward(machine, policy, there, prompt + np.concatenate((drawn, most)))
+    ordered = sorted(steps)
     ranks = [-(-part * count // 100) - 1 for part in (P10, P50, P90)]
-    low, middle, high = (_known(int(ordered[rank])) for rank in ranks)
-    times = (_time(seen, slot, one) for one in (low, middle, high, _known(int(longest[0]))))
+    low, middle, high, cap = (_known(one) for one in (*(ordered[rank] for rank in ranks), longest))
+    times = (_time(seen, slot, one) for one in (low, middle, high, cap))
     p10_ps, p50_ps, p90_ps, cap_ps = times
     return Estimate(p10_ps, p50_ps, p90_ps, cap_ps, (low, middle, high))
 
 
 def _known(steps: int) -> int | None:
-    return steps if 0 <= steps < np.iinfo(np.int64).max else None
+    return steps if steps < FAR else None
 
 
 def _time(seen: Evidence, slot: int, steps: int | None) -> int | None:
@@ -105,7 +105,7 @@ def score(inversion: Inversion, lengths: Lengths | None = None, most: int = 300)
     """Scores the estimates of the waits that ended with an admission, at most so many decisions of them."""
     seen = inversion.seen
     errors, covered, untold = list[int](), 0, 0
-    for wait, slot in _decisions(seen, most):
+    for wait, slot in decisions(seen, most):
         told = estimate(inversion, wait, slot, lengths)
         if told.p10_ps is None or told.p50_ps is None or told.p90_ps is None:
             untold += 1
@@ -119,7 +119,7 @@ def score(inversion: Inversion, lengths: Lengths | None = None, most: int = 300)
     return Score(len(errors), untold, covered / len(errors), middle, sum(errors) // len(errors))
 
 
-def _decisions(seen: Evidence, most: int) -> list[tuple[int, int]]:
+def decisions(seen: Evidence, most: int) -> list[tuple[int, int]]:
     """Waits that ended in the batch and slots in them in which the engine ran, evenly thinned out."""
     found, log = seen.waits, seen.log
     width, entered = log.iterations + 1, np.searchsorted(log.iteration_start_ps, found.to_ps)

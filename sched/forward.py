@@ -1,199 +1,156 @@
 """A batch played forward with lengths that are only believed: when does a waiting request get in?
 
-Nobody arrives, so nobody is let past it. All draws are played at once, each from finish to finish at its own
-pace; only who may be in the batch of any draw is looked at.
+Nobody arrives, so nobody is let past it. Each draw of lengths goes from one finish, or end of a prompt, to
+the next. As in the engine, nobody is tried where no seat or token is left.
 """
 
 import numpy as np
 
+from sched.believed import FAR, Believed, Common
 from sched.forecast import Crowd, Rules
 from sched.log import Ints
 from sched.model import Machine
-from sched.occupancy import Bools, ceil_div
+from sched.occupancy import Bools
 
 EVENTS_EACH, EVENTS = 4, 50
 """So many events for each request and in all, before an estimate is given up: those who preempt one another
 in turn would never end.
 """
-FAR = 2**40
-"""Later than any iteration."""
+
+
+def forward(machine: Machine, policy: Rules, there: Crowd, life: Ints) -> list[int]:
+    """Iterations from the slot's start until the request enters, by draw; FAR where it was given up.
+
+    `life` are the prompt and output tokens of everybody in the crowd, shape (draws, j).
+    """
+    common = Common(machine, policy, there)
+    if machine.max_model_len:
+        life = np.minimum(life, machine.max_model_len)
+    return [Forward(Believed(common, one)).run() for one in life.tolist()]
 
 
 class Forward:
-    """One crowd with drawn output lengths, `life` = prompt + output tokens of shape (draws, j)."""
+    """One draw: those in the batch, those before the request in the queue, and the request."""
 
-    def __init__(self, machine: Machine, policy: Rules, there: Crowd, life: Ints) -> None:
-        self.machine, self.there = machine, there
-        self.closed, self.skips = policy.closed_batch, policy.misfit == "skip"
-        if machine.max_model_len:
-            life = np.minimum(life, machine.max_model_len)
-        # Iterations with a part of the known tokens, then one a token but the last, whose KV is not computed.
-        self.life, self.by_peak = life, machine.gate == "peak"
-        self.known = np.broadcast_to(there.known, life.shape).copy()
-        self.done = np.broadcast_to(there.done, life.shape).copy()
-        self.prefill = -(-np.maximum(self.known - self.done, 0) // there.chunk)
-        decoding = np.maximum(life - 1 - np.maximum(self.done, self.known), 0)
-        self.left = np.maximum(self.prefill + decoding, 1)
-        self.enter = np.full(life.shape, FAR)
-        self.enter[:, : there.running] = 0
-        self.ends = np.where(self.enter == 0, self.left, FAR)
-        self.returning = np.zeros(life.shape, dtype=bool)
-        self.next = np.full(len(life), there.running)
+    def __init__(self, batch: Believed) -> None:
+        self.batch, self.common = batch, batch.common
+        self.next = batch.common.running
         """Who is next in the queue, where nobody passes anybody."""
-        self.live = np.arange(there.running)
-        """Who may be in the batch of any draw."""
+        self.entered = list[int]()
 
-    def run(self) -> Ints:
-        """Iterations from the slot's start until the request enters, by draw; -1 where it was given up."""
-        found = np.full(len(self.life), -1, dtype=np.int64)
-        step = np.ones(len(self.life), dtype=np.int64)
-        for _ in range(EVENTS_EACH * self.life.shape[1] + EVENTS):
-            if not self.by_peak:
-                self._relieve(step - 1)
-                self._relieve(step)
-            found = np.where((found < 0) & self._admits(step), step, found)
-            step = np.where(found < 0, self._following(step), FAR)
-            if (step >= FAR).all():
+    def run(self) -> int:
+        """The iteration at whose decision the request enters, from 1; FAR if that is not known."""
+        step = 1
+        for _ in range(EVENTS_EACH * self.common.count + EVENTS):
+            self.batch.go_to(step)
+            if self._admits(step):
+                return step
+            for place in self.entered:
+                self.batch.enter(place, step)
+            self.entered.clear()
+            step = self.batch.following()
+            if step >= FAR:
                 break
-            self.live = self.live[(self.ends[:, self.live] > step[:, None] - 1).any(axis=0)]
-        return found
+        return FAR
 
-    def _alive(self, step: Ints) -> Bools:
-        """Which of the live ones are in the batch after the finishes before this decision."""
-        at = step[:, None]
-        found: Bools = (self.enter[:, self.live] <= at) & (self.ends[:, self.live] > at)
-        return found
+    def _admits(self, step: int) -> bool:
+        """Lets in whoever stands before the request and fits; then whether the request does."""
+        there, room = self.common.there, Room(self.batch, step)
+        if there.may_displace and step == 1:
+            room.lend([one for one in self.batch if there.is_lower[one]])
+        if not self._readmit(room):
+            return False
+        if self.common.skips:
+            self._let_in_who_fits(room)
+        else:
+            while self.next < self.common.count and self._let_in(self.next, room):
+                self.next += 1
+            if self.next < self.common.count:
+                return False
+        return room.fits(there.mine + there.kept, there.tokens)
 
-    def _blocks(self, step: Ints) -> Ints:
-        """What each live one holds, or was promised, once this decision has given it its tokens."""
-        live = self.live
-        if self.by_peak:
-            return np.broadcast_to(self.there.promised[live], (len(step), len(live)))
-        turn = step[:, None] - self.enter[:, live] + 1
-        known, done, prefill = self.known[:, live], self.done[:, live], self.prefill[:, live]
-        begun = np.minimum(known, done + turn * self.there.chunk[live])
-        tokens = np.where(turn <= prefill, begun, np.maximum(known, done) + turn - prefill)
-        return ceil_div(tokens, self.machine.block_size)
+    def _readmit(self, room: "Room") -> bool:
+        """Those preempted who stand before the request come back first; whether they let others in."""
+        batch, machine = self.batch, self.common.machine
+        while batch.returning:
+            who = min(batch.returning, key=self.common.yields.__getitem__)
+            known = batch.known[who]
+            if not room.fits(machine.blocks(known), 1):
+                return self.common.skips
+            room.take(machine.blocks(known), min(known, machine.max_num_batched_tokens))
+            batch.returning.remove(who)
+            self._enters(who)
+        return True
 
-    def _given(self, step: Ints) -> Ints:
-        """Tokens that this decision gives to each live one."""
-        turn = step[:, None] - self.enter[:, self.live] + 1
-        given: Ints = np.where(turn <= self.prefill[:, self.live], self.there.chunk[self.live], 1)
-        return given
+    def _let_in(self, place: int, room: "Room") -> bool:
+        """Whether one who waits fits; it then enters."""
+        common = self.common
+        if not room.fits(common.need[place], common.chunk[place]):
+            return False
+        first = min(common.known[place], common.chunk[place])
+        room.take(common.promised[place] if common.by_peak else common.machine.blocks(first), first)
+        self._enters(place)
+        return True
 
-    def _relieve(self, step: Ints) -> None:
-        """Where those in the batch have outgrown the memory, the policy's victims leave it."""
-        while True:
-            alive, blocks = self._alive(step), self._blocks(step)
-            over = np.flatnonzero((blocks * alive).sum(axis=1) > self.machine.kv_blocks)
-            if not len(over):
-                return
-            victim = self.live[np.where(alive[over], self.there.yields[self.live], -1).argmax(axis=1)]
-            emitted = np.maximum(step[over] - self.enter[over, victim] - self.prefill[over, victim], 0)
-            known = np.maximum(self.known[over, victim], self.done[over, victim] + 1) + emitted
-            self.known[over, victim], self.done[over, victim] = known, 0
-            self.prefill[over, victim] = -(-known // self.machine.max_num_batched_tokens)
-            decoding = np.maximum(self.life[over, victim] - 1 - known, 0)
-            self.left[over, victim] = self.prefill[over, victim] + decoding
-            self.enter[over, victim], self.ends[over, victim] = FAR, 0
-            self.returning[over, victim] = self.there.comes_first[victim]
+    def _enters(self, place: int) -> None:
+        self.batch.waits[place] = False
+        self.entered.append(place)
 
-    def _admits(self, step: Ints) -> Bools:
-        """Lets in whoever stands before the request and fits; then whether the request does, by draw."""
-        there, machine = self.there, self.machine
-        alive, blocks, given = self._alive(step), self._blocks(step), self._given(step)
-        room = Room(machine, there, alive, blocks, given, self.closed)
-        room.opened &= step < FAR
-        if there.may_displace:
-            room.lend(alive & there.is_lower[self.live] & (step == 1)[:, None], blocks)
-        blocked = self._readmit(step, room)
-        for place in self._pending(step):
-            waits = (self.enter[:, place] == FAR) & ~blocked
-            if not self.skips:
-                waits &= self.next == place
-            need = np.full(len(step), there.need[place])
-            first = int(min(there.known[place], there.chunk[place]))
-            taken = int(there.promised[place]) if self.by_peak else machine.blocks(first)
-            fits = waits & room.fits(need, int(there.chunk[place]))
-            room.take(fits, taken, first)
-            self._enter(fits, place, step)
-            self.next += fits
-            if not self.skips and not ((self.next > place) & room.opened).any():
-                break
-        found: Bools = room.fits(np.full(len(step), there.mine + there.kept), there.tokens)
-        return found if self.skips else found & ~blocked & np.asarray(self.next == len(there.request))
-
-    def _readmit(self, step: Ints, room: "Room") -> Bools:
-        """Those preempted who stand before the request come back first; whom they hold up, by draw."""
-        blocked = np.zeros(len(step), dtype=bool)
-        while self.returning.any():
-            who = np.where(self.returning, self.there.yields, FAR).argmin(axis=1)
-            rows = np.arange(len(step))
-            known = self.known[rows, who]
-            need = ceil_div(known, self.machine.block_size)
-            first = np.minimum(known, self.machine.max_num_batched_tokens)
-            fits = self.returning[rows, who] & room.fits(need, 1)
-            blocked |= self.returning[rows, who] & ~fits
-            if not fits.any():
-                break
-            room.take(fits, need, first)
-            self.returning[rows[fits], who[fits]] = False
-            for place in np.unique(who[fits]).tolist():
-                self._enter(fits & (who == place), place, step)
-            blocked &= self.returning.any(axis=1)
-        return blocked & (not self.skips)
-
-    def _enter(self, rows: Bools, place: int, step: Ints) -> None:
-        """One enters the batch in these draws."""
-        if rows.any():
-            self.enter[rows, place] = step[rows]
-            self.ends[rows, place] = step[rows] + self.left[rows, place]
-            if place not in self.live:
-                self.live = np.append(self.live, place)
-
-    def _pending(self, step: Ints) -> range:
-        """Who may still stand before the request."""
-        open_ = self.next[step < FAR]
-        start = self.there.running if self.skips or not len(open_) else int(open_.min())
-        return range(start, len(self.there.request))
-
-    def _following(self, step: Ints) -> Ints:
-        """The next decision at which somebody has left or has done with its prompt."""
-        at, live = step[:, None], self.live
-        ends, prefilled = self.ends[:, live], self.enter[:, live] + self.prefill[:, live]
-        has_begun = self.enter[:, live] < FAR
-        when = [
-            np.where(has_begun & (one > at), one, FAR).min(axis=1, initial=FAR) for one in (ends, prefilled)
-        ]
-        found: Ints = np.minimum(*when)
-        return found
+    def _let_in_who_fits(self, room: "Room") -> None:
+        """Everybody who waits, in turn. Who did not fit does not fit later in the same decision."""
+        if not room.is_open:
+            return
+        there, left = self.common.there, np.flatnonzero(self.batch.waits)
+        while len(left) and room.is_open:
+            if self._let_in(int(left[0]), room):
+                left = left[1:]
+            else:
+                left = left[room.are_fitting(there.need[left], there.chunk[left])]
 
 
 class Room:
-    """What a decision has left to give, by draw."""
+    """What a decision has left to give. No fewer blocks are `free`; exactly so many once it `is_exact`."""
 
-    def __init__(
-        self, machine: Machine, there: Crowd, alive: Bools, blocks: Ints, given: Ints, closed: bool
-    ) -> None:
-        count = alive.sum(axis=1)
-        self.opened = count == 0 if closed else np.ones(len(count), dtype=bool)
-        self.free = machine.kv_blocks - (blocks * alive).sum(axis=1)
-        self.free -= np.where(count > 0, machine.watermark_blocks, 0)
-        self.seats = there.seats - count
-        self.tokens = machine.max_num_batched_tokens - (given * alive).sum(axis=1)
+    def __init__(self, batch: Believed, step: int) -> None:
+        machine, count = batch.common.machine, len(batch)
+        self.batch, self.step = batch, step
+        self.is_opened = not (batch.common.is_closed and count)
+        self.used, self.is_exact = batch.most_used(step), batch.common.by_peak
+        self.free = machine.kv_blocks - self.used - (machine.watermark_blocks if count else 0)
+        self.seats = batch.common.there.seats - count
+        self.tokens = machine.max_num_batched_tokens - batch.given
         self.chunked = machine.enable_chunked_prefill
 
-    def lend(self, rows: Bools, blocks: Ints) -> None:
-        """What these would give back if they were preempted counts as free."""
-        self.free, self.seats = self.free + (blocks * rows).sum(axis=1), self.seats + rows.sum(axis=1)
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a seat and a token for anybody."""
+        return self.is_opened and self.seats > 0 and self.tokens > 0
 
-    def fits(self, need: Ints, tokens: int) -> Bools:
+    def lend(self, places: list[int]) -> None:
+        """What these would give back if they were preempted counts as free."""
+        self.free += sum(self.batch.blocks(place, self.step) for place in places)
+        self.seats += len(places)
+
+    def fits(self, need: int, tokens: int) -> bool:
         """Whether somebody who asks for so many blocks, a seat and tokens may enter."""
         enough = self.tokens > 0 if self.chunked else self.tokens >= tokens
-        found: Bools = self.opened & enough & (self.seats > 0) & (need <= self.free)
+        if not (self.is_opened and enough and self.seats > 0):
+            return False
+        if need > self.free:
+            self._count_up()
+        return need <= self.free
+
+    def are_fitting(self, need: Ints, tokens: Ints) -> Bools:
+        """The same of many."""
+        self._count_up()
+        found: Bools = (need <= self.free) & (self.chunked | (tokens <= self.tokens))
         return found
 
-    def take(self, rows: Bools, blocks: Ints | int, tokens: Ints | int) -> None:
-        """Somebody has entered in these draws."""
-        self.free, self.seats = self.free - rows * blocks, self.seats - rows
-        self.tokens = self.tokens - rows * tokens
+    def _count_up(self) -> None:
+        if not self.is_exact:
+            exact = self.batch.used(self.step)
+            self.free, self.used, self.is_exact = self.free + self.used - exact, exact, True
+
+    def take(self, blocks: int, tokens: int) -> None:
+        """Somebody has entered."""
+        self.free, self.seats, self.tokens = self.free - blocks, self.seats - 1, self.tokens - tokens

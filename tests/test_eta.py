@@ -8,12 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sched import Scenario, simulate, workload
-from sched.eta import Estimate, estimate, score
+from sched.believed import FAR
+from sched.eta import Estimate, decisions, estimate, score
+from sched.forecast import crowd
+from sched.forward import Room, forward
 from sched.inversion import Inversion, analyse
 from sched.log import Ints, Log
 from sched.randomness import stream
 from sched.residual import ClassLengths, Floats, draws
 from sched.workload import RequestList
+from tests.slow_forward import SlowForward
+from tests.strategies import small_scenarios
 from tests.test_inversion import TICK, TICK_S, contended, of, textbook
 
 
@@ -111,6 +116,46 @@ def test_four_in_five_waits_end_where_they_were_told_to() -> None:
 def test_nothing_to_score_is_no_score() -> None:
     log = contended([{"id": "a", "prompt": 5, "output": 2}])
     assert score(analyse(log)) == (0, 0, None, None, None)
+
+
+# -- the play ---------------------------------------------------------------------------------------
+
+
+@settings(max_examples=400)
+@given(small_scenarios(), st.data())
+def test_the_play_is_that_which_tries_everybody_at_every_event(
+    scenario: Scenario, data: st.DataObject
+) -> None:
+    policy = data.draw(st.sampled_from(list(scenario.policies)))
+    log = simulate(scenario, policy)
+    assert log.rules is not None
+    seen = analyse(log).seen
+    for wait, slot in decisions(seen, 6):
+        there = crowd(seen, wait, slot, log.rules)
+        width = len(there.request)
+        prompt = log.requests.prompt_tokens[there.request] + there.emitted
+        life = prompt + 1 + np.floor(9 * draws(stream(0, "play"), 5, width)).astype(np.int64)
+        slow = SlowForward(log.machine, log.rules, there, life).run()
+        assert forward(log.machine, log.rules, there, life) == np.where(slow < 0, FAR, slow).tolist()
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "backfill"])
+def test_nobody_is_tried_while_all_seats_are_taken(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    requests = [{"id": f"r{i}", "prompt": 5, "output": 3 + i % 5} for i in range(120)]
+    log = contended(requests, policy, kv_blocks="unlimited", max_num_seqs=2)
+    found = analyse(log)
+    wait = int(np.flatnonzero(found.seen.waits.request == of(log, "r119"))[0])
+    tried, fits = list[int](), Room.fits
+
+    def count(room: Room, need: int, tokens: int) -> bool:
+        tried.append(need)
+        return fits(room, need, tokens)
+
+    monkeypatch.setattr(Room, "fits", count)
+    draw = 50
+    assert estimate(found, wait, 0).p50_ps
+    # Each of 119 enters once in each draw and in the longest; at most twice as often somebody else is tried.
+    assert len(tried) <= 4 * (draw + 1) * 120
 
 
 # -- lengths ---------------------------------------------------------------------------------------
