@@ -121,10 +121,10 @@ def _waits(summary: Summary, name: str, policy: str, goal_s: float | None, say: 
             **values,
             goal=duration(goal_s),
         )
-    return marked("{wait}; {why}.", say, wait=wait, why=_why(summary, name, say))
+    return marked("{wait}; {why}.", say, wait=wait, why=why(summary, name, say))
 
 
-def _why(summary: Summary, name: str, say: Language) -> list[Run]:
+def why(summary: Summary, name: str, say: Language) -> list[Run]:
     """What made the urgent wait: how much of it was inversion, by whom, and by which mechanism."""
     share = summary["classes"][name]["inversion_share"]
     if share is None:

@@ -26,7 +26,8 @@ from sched.page.another import another
 from sched.page.cards import kept, seconds
 from sched.page.component import VIEWS, script
 from sched.page.controls import value_at
-from sched.page.results import MOST
+from sched.page.headline import reason
+from sched.page.results import MOST, blamed
 from sched.page.titles import plain
 from sched.scenario import Scenario, preset, presets
 from sched.trace_store import store
@@ -405,6 +406,15 @@ def test_names_of_classes_and_tenants_are_labels_word_for_word(monkeypatch: Any)
 def test_throughput_is_said_with_as_many_digits_as_matter() -> None:
     assert kept(82.1, 100.0) == "\u221218\u202f% tokens/s"
     assert kept(97.9, 100.0) == "\u22122.1\u202f% tokens/s"
+
+
+@pytest.mark.parametrize("name", ["textbook", "noisy-neighbour"])
+def test_the_text_to_paste_blames_whom_the_verdict_blames(name: str) -> None:
+    now = Shown(preset(name), a="backfill", b="rescue")
+    told = reason(now, "chat")
+    whole = "".join(run.text for run in verdict({"backfill": blamed(now.scenario, "backfill")}, now.scenario))
+    assert told.startswith("Under priority + backfill, ") and whole.endswith(told.partition(", ")[2])
+    assert ("shared among" in told) == (name != "noisy-neighbour")
 
 
 def test_the_verdict_fits_any_name_and_does_not_praise_a_draw() -> None:

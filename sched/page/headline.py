@@ -1,15 +1,15 @@
-"""The verdict in one line: for the browser's tab, and for whoever gets the link in a chat."""
+"""The verdict in one line: for the browser's tab, and to paste beside the link."""
 
 from collections.abc import Mapping
 
 import streamlit as st
 
 from sched.page.cards import seconds
-from sched.page.language import tr
+from sched.page.language import say, tr
 from sched.page.results import Result, blamed
 from sched.page.state import shown
-from sched.page.titles import scenario_title, title
-from sched.verdict import WORTH_A_WORD
+from sched.page.titles import in_sentence, scenario_title, title
+from sched.verdict import why
 from sched.view import Shown
 
 NAME = "Sched Lab"
@@ -30,14 +30,9 @@ def headline(now: Shown, runs: Mapping[str, Result], name: str) -> str:
 
 
 def reason(now: Shown, name: str) -> str:
-    """What most of the waiting under A is due to."""
-    summary = blamed(now.scenario, now.a)
-    share, urgent = summary["classes"][name]["inversion_share"], summary["inversion"].get("urgent")
-    if share is None or share < WORTH_A_WORD or not urgent or not urgent["total_s"]:
-        return tr("None of the waiting under {policy} is inversion.", policy=title(now.scenario, now.a))
-    who = short(urgent["top_culprits"][0]["id"])
-    told = {"share": f"{100 * share:.0f}\u202f%", "who": who, "policy": title(now.scenario, now.a)}
-    return tr("{share} of the waiting under {policy} is inversion, above all for {who}.", **told)
+    """What the waiting under A is due to, in the words of the verdict."""
+    told = "".join(one.text for one in why(blamed(now.scenario, now.a), name, say()))
+    return tr("Under {policy}, {why}.", policy=in_sentence(now.scenario, now.a), why=told)
 
 
 def short(text: str) -> str:

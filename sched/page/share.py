@@ -98,7 +98,7 @@ def share(now: Shown, *, only_link: bool = False) -> None:
                 return
             st.divider()
             take_away(now, runs, name, link)
-            _in_chat(now, runs, name)
+            _to_paste(now, runs, name)
 
 
 def _only_here() -> str:
@@ -160,8 +160,8 @@ def _runs(now: Shown) -> tuple[dict[str, Result], str | None]:
     return runs, urgent_class(next(iter(runs.values())).summary, now.scenario)
 
 
-def _in_chat(now: Shown, runs: dict[str, Result], name: str) -> None:
-    """What stands in the browser's tab, which a chat shows of a link that is pasted with its title."""
-    with st.container(border=True):
-        st.caption(tr("In chat it shows as"))
-        st.markdown(f"**{plain(headline(now, runs, name))}**  \n{plain(reason(now, name))}")
+def _to_paste(now: Shown, runs: dict[str, Result], name: str) -> None:
+    """The verdict in two lines, for a chat in which the link alone says nothing."""
+    st.caption(tr("A text to paste beside the link"))
+    text = f"{headline(now, runs, name)}\n{reason(now, name)}"
+    st.code(text, language=None, wrap_lines=True)
