@@ -277,3 +277,68 @@ def test_the_tab_keeps_its_name_while_the_page_is_drawn_anew(visit: Any) -> None
     assert first.js("__titles.length") > 0, "the observer sees every name"
     first.idle()
     assert first.js("__titles.every(name => name.endsWith(' · Sched Lab'))"), first.js("__titles")
+
+
+CHAT = ".st-key-traffic-chat-rate_per_s input[type=range]"
+
+
+def slid(visit: Any, query: str) -> Any:
+    """A visit whose slider has been moved by two steps."""
+    first = visit(query, reduced_motion="reduce")
+    for rate in ("0.85", "0.9"):
+        first.page.locator(CHAT).focus()
+        first.page.keyboard.press("ArrowRight")
+        first.until(f"location.search.includes('chat.rate_per_s={rate}')")
+        first.idle()
+    return first
+
+
+@pytest.mark.parametrize("query", ["", "v=1&expert=1"])
+@pytest.mark.parametrize("view", ["Compare", "Trade-offs"])
+def test_what_was_changed_stays_changed_in_every_view_and_back(visit: Any, query: str, view: str) -> None:
+    first = slid(visit, query)
+    first.page.get_by_role("link", name=view).click()
+    first.page.wait_for_url(f"**/{view.replace('-', '').lower()}?*", timeout=WAIT_MS)
+    first.says("[data-testid=stMain]", "9 seeds")
+    first.page.locator(".st-key-seeding .stProgress").wait_for(state="detached", timeout=WAIT_MS)
+    first.idle()
+    assert first.page.locator(CHAT).get_attribute("value") == "0.9"
+    assert "chat.rate_per_s=0.9&" in first.page.url
+    first.page.go_back()
+    first.until("window.__ready > 0 && !location.search.includes('view=')")
+    first.idle()
+    assert (
+        "chat.rate_per_s=0.9" in first.page.url and first.page.locator(CHAT).get_attribute("value") == "0.9"
+    )
+    first.page.go_back()
+    first.until("location.search.includes('chat.rate_per_s=0.85')")
+    first.idle()
+    assert first.page.locator(CHAT).get_attribute("value") == "0.85"
+
+
+def test_whoever_goes_back_at_once_leaves_no_address_of_another_view(visit: Any) -> None:
+    first = slid(visit, "")
+    first.page.get_by_role("link", name="Compare").click()
+    first.page.wait_for_url("**/compare*", timeout=WAIT_MS)
+    first.page.go_back()
+    first.page.locator(".st-key-pick_A").wait_for(timeout=WAIT_MS)
+    first.idle()
+    first.until("window.__ready > 0")
+    assert "view=" not in first.page.url and "chat.rate_per_s=0.9" in first.page.url
+
+
+def test_back_from_a_point_that_was_opened_brings_the_curve_as_it_was(visit: Any) -> None:
+    first = visit("v=1&view=tradeoffs&chart=load&seeds=1&duration_s=20", "", reduced_motion="reduce")
+    first.page.locator(".st-key-tradeoff_open button").wait_for(timeout=WAIT_MS)
+    first.idle()
+    before = first.page.url
+    first.page.locator(".st-key-tradeoff_open button").click()
+    first.until("window.__ready > 0")
+    first.idle()
+    assert "view=" not in first.page.url
+    first.page.go_back()
+    first.page.locator(".st-key-tradeoff_open button").wait_for(timeout=WAIT_MS)
+    first.idle()
+    assert dict(parse_qsl(first.page.url.partition("?")[2])) == dict(parse_qsl(before.partition("?")[2]))
+    first.page.go_forward()
+    first.until("!location.search.includes('view=') && document.querySelector('.st-key-pick_A')")

@@ -208,7 +208,7 @@ def test_letters_act_at_once_and_keys_that_scroll_only_once_the_stage_was_clicke
     first.js("document.activeElement.blur()")
     press("PageDown")
     assert first.js("__stage.t") == pytest.approx(moved + 1, abs=0.01)
-    first.page.locator(".st-key-heading p").first.click()
+    first.page.locator(".st-key-heading h1").first.click()
     press("PageUp")
     assert first.js("__stage.t") == pytest.approx(moved + 1, abs=0.01)
 

@@ -100,9 +100,9 @@ def hidden(name: str, data: Any, **told: Callable[[], None]) -> None:
         _hidden(name)(data=data, key=f"sched_{name}", **told)
 
 
-def complete_address(number: int, query: str) -> None:
-    """Make the address of this entry of the history say `query`, once for each number."""
-    hidden("address", {"query": query, "number": number})
+def complete_address(number: int, query: str, page: str) -> None:
+    """Make the address of this entry of the history, if it is that view's, say `query`, once a number."""
+    hidden("address", {"query": query, "number": number, "page": page, "views": list(PAGES[1:])})
 
 
 def go_past() -> None:

@@ -29,9 +29,11 @@ def arrive(page: str = PAGES[0]) -> None:
 
     A run that a widget started is no such arrival: its message may carry an older address than ours. Nor is
     one that the bar of views started, whose address says nothing: the same scenario is shown in that view.
+    Nor is one that the page itself asked for: it has the address of the run before it.
     """
     state, query = st.session_state, query_now()
-    state["bare"] = False
+    is_again = query == state.get("seen")
+    state["bare"], state["seen"] = is_again and not query and state.get("bare", False), query
     before, state["page"] = state.get("page"), page
     if "shown" in state and before not in (None, page) and (not query or query == state.get("query")):
         state["shown"] = replace(shown(), page=page, play=False)
@@ -40,7 +42,7 @@ def arrive(page: str = PAGES[0]) -> None:
         state.pop("touched", None)
         start(shown())
         return
-    if "shown" in state and (state.pop("touched", False) or query == state.get("query")):
+    if "shown" in state and (state.pop("touched", False) or is_again or query == state.get("query")):
         return
     state["query"] = query
     state["fault"], state["notes"] = None, []
@@ -74,9 +76,10 @@ def write_address() -> None:
         return
     query = _as_query(shown)
     if state["bare"] and query != query_now():
-        state["completed"] = (state.get("completed", (0, ""))[0] + 1, query_of(shown))
+        state["completed"] = (state.get("completed", (0,))[0] + 1, query_of(shown), shown.page)
     elif query != query_now():
         st.query_params.from_dict(query)
+        state["seen"] = query
     state["query"] = query
 
 
