@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 
 from sched.laws import Arrivals, Bursts, Diurnal, Dump, GammaGaps, OnOff
-from sched.randomness import Floats, Stream, sine_of_turn
+from sched.randomness import NEGLIGIBLE_CV, Floats, Stream, sine_of_turn
 
 MAX_REQUESTS = 2_000_000
 """Most requests in a scenario."""
@@ -19,14 +19,25 @@ MAX_REQUESTS = 2_000_000
 Process = Callable[[Stream, float, float], Floats]
 
 
+LEAST_RATE = 1e-20
+"""Requests per second that come in no run; a rate below would only make gaps that are no numbers."""
+MOST_DRAWN = 8 * MAX_REQUESTS
+"""Most numbers that are drawn for one law."""
+
+
 class TooMany(Exception):
-    """The law makes more arrivals, or more periods of silence, than a scenario may hold."""
+    """The law makes more arrivals than a scenario may hold."""
+
+
+class TooDense(TooMany):
+    """The requests would be few enough, but they come in moments too short, or too many, to be drawn."""
 
 
 def arrivals(law: Arrivals, source: Stream, rate_per_s: float, until_s: float) -> Floats:
     """Arrival times in seconds, ascending, all before `until_s`. Raises TooMany above MAX_REQUESTS."""
     if rate_per_s * until_s > 2 * MAX_REQUESTS:
         raise TooMany
+    rate_per_s = max(rate_per_s, LEAST_RATE)
     if isinstance(law, GammaGaps):
         times = gamma(source, rate_per_s, until_s, law.cv)
     elif isinstance(law, OnOff):
@@ -59,7 +70,7 @@ def running_sum(gaps: Callable[[int], Floats], mean: float, until: float) -> Flo
         steps[0] += last
         parts.append(np.cumsum(steps))
         last, total = float(parts[-1][-1]), total + len(steps)
-        if total > 8 * MAX_REQUESTS:
+        if total > MOST_DRAWN:
             raise TooMany
     return np.concatenate(parts) if parts else np.zeros(0)
 
@@ -73,6 +84,8 @@ def gamma(source: Stream, rate_per_s: float, until_s: float, cv: float) -> Float
     """Gamma gaps with this coefficient of variation; 0 is a clock that starts at 0."""
     if cv == 0.0:
         return _before(np.arange(int(rate_per_s * until_s) + 2) / rate_per_s, until_s)
+    if cv < NEGLIGIBLE_CV:
+        return _before(running_sum(np.ones, 1.0 / rate_per_s, until_s), until_s)
     shape = 1.0 / (cv * cv)
     return _before(
         running_sum(lambda count: source.gammas(count, shape) / shape, 1.0 / rate_per_s, until_s), until_s
@@ -90,8 +103,13 @@ def on_off(
     share = on_s / (on_s + off_s)
     if off_s == 0.0:
         return within(source, rate_per_s, until_s)
-    active = within(source.child("active"), rate_per_s / share, until_s)
-    on_ends = running_sum(source.child("on").exponentials, on_s, until_s)
+    try:
+        active = within(source.child("active"), rate_per_s / share, until_s)
+        on_ends = running_sum(source.child("on").exponentials, on_s, until_s)
+    except TooMany:
+        if 4.0 * rate_per_s * until_s > MAX_REQUESTS:
+            raise
+        raise TooDense from None
     silences = source.child("off").exponentials(len(on_ends) + 1) * off_s
     if source.child("first").uniforms(1)[0] < share:
         silences[0] = 0.0

@@ -9,6 +9,8 @@ from sched.fields import Part, Real, Whole, knob, problem, whole
 
 MOST_TOKENS = 10_000_000
 """No prompt or output is longer than this."""
+LEAST_STEP = 1e-9
+"""Quantiles nearer to each other than this share of the requests make a slope that is no number."""
 
 
 class Poisson(Part):
@@ -36,7 +38,7 @@ class OnOff(Part):
 
     kind: Literal["onoff"] = "onoff"
     on_s: Real = knob(
-        10.0, "Mean ON period", "Mean length of a burst.", unit="s", above=0.0, high=86400.0, step=1.0
+        10.0, "Mean ON period", "Mean length of a burst.", unit="s", low=1e-6, high=86400.0, step=1.0
     )
     off_s: Real = knob(
         30.0, "Mean OFF period", "Mean silence between bursts.", unit="s", low=0.0, high=86400.0, step=1.0
@@ -52,7 +54,7 @@ class Diurnal(Part):
         "Period",
         "Length of one wave; 86,400 is a day.",
         unit="s",
-        above=0.0,
+        low=1e-6,
         high=8640000.0,
         step=10.0,
     )
@@ -85,7 +87,7 @@ class Dump(Part):
         "Rate inside a dump",
         "How fast the requests of one dump follow each other.",
         unit="requests/s",
-        above=0.0,
+        low=1e-6,
         high=1e6,
         step=1.0,
     )
@@ -101,7 +103,7 @@ class Bursts(Part):
 
     kind: Literal["bursts"] = "bursts"
     on_s: Real = knob(
-        23.0, "Mean session", "Mean length of a session.", unit="s", above=0.0, high=86400.0, step=1.0
+        23.0, "Mean session", "Mean length of a session.", unit="s", low=1e-6, high=86400.0, step=1.0
     )
     off_s: Real = knob(
         53.0, "Mean pause", "Mean pause between sessions.", unit="s", low=0.0, high=86400.0, step=1.0
@@ -221,8 +223,11 @@ def _points(value: Any) -> Any:
         pairs.append((float(share), float(tokens)))
     if pairs[0][0] != 0.0 or pairs[-1][0] != 1.0:
         raise problem("must begin with share 0 and end with share 1")
-    if any(a[0] >= b[0] or a[1] > b[1] for a, b in pairwise(pairs)):
-        raise problem("must rise: every share above the one before it, no length below the one before it")
+    if any(b[0] - a[0] < LEAST_STEP or a[1] > b[1] for a, b in pairwise(pairs)):
+        raise problem(
+            f"must rise: every share at least {LEAST_STEP:g} above the one before it, no length below "
+            "the one before it"
+        )
     return tuple(pairs)
 
 

@@ -15,7 +15,7 @@ from sched.laws import (
     QuantileLength,
     UniformLength,
 )
-from sched.randomness import Floats, Stream, exponential, natural_log
+from sched.randomness import NEGLIGIBLE_CV, Floats, Stream, exponential, natural_log
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -42,6 +42,8 @@ def _drawn(
     if law.cv == 0.0:
         return np.full(count, law.mean)
     if isinstance(law, GammaLength):
+        if law.cv < NEGLIGIBLE_CV:
+            return np.full(count, law.mean)
         shape = 1.0 / (law.cv * law.cv)
         return source.gammas(count, shape) * (law.mean / shape)
     variance = float(natural_log(np.array([1.0 + law.cv * law.cv]))[0])

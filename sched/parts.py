@@ -10,6 +10,9 @@ from sched.laws import MOST_TOKENS
 LONGEST_S = 100 * 86400
 """No run is longer than this: 2^63 picoseconds are 106 days."""
 
+SHORTEST_S = 1e-12
+"""A picosecond: what is shorter would be no time at all."""
+
 
 def _blocks(value: Any) -> int | str | None:
     if value is None or value == "unlimited":
@@ -178,20 +181,26 @@ class Slo(Part):
         "Time to first token",
         "Goal for arrival to first token.",
         unit="s",
-        above=0.0,
+        low=SHORTEST_S,
         high=1e6,
         step=0.1,
     )
     tpot_s: Real | None = knob(
-        None, "Time per output token", "Goal for the mean gap.", unit="s", above=0.0, high=1e6, step=0.005
+        None,
+        "Time per output token",
+        "Goal for the mean gap.",
+        unit="s",
+        low=SHORTEST_S,
+        high=1e6,
+        step=0.005,
     )
     e2e_s: Real | None = knob(
         None,
         "End to end",
         "Goal for arrival to last token.",
         unit="s",
-        above=0.0,
-        high=1e7,
+        low=SHORTEST_S,
+        high=float(LONGEST_S),
         step=1.0,
         expert=True,
     )
@@ -204,7 +213,7 @@ def timeout() -> Any:
         "Time-out",
         "The client gives up after this long; none: never.",
         unit="s",
-        above=0.0,
+        low=SHORTEST_S,
         high=float(LONGEST_S),
         step=1.0,
         expert=True,

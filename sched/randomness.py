@@ -17,6 +17,8 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 _LN2_HIGH = 0.693147180369123816490  # upper 33 bits of ln 2: its product with an exponent is exact
 _LN2_LOW = 1.90821492927058770002e-10
 _SQRT_HALF = 0.70710678118654752440
+NEGLIGIBLE_CV = 1e-17
+"""A gamma law with less spread than this is its mean, as far as a float can tell; its shape overflows."""
 _SQUEEZE = 0.0331  # Marsaglia and Tsang's quick acceptance, which spares most logarithms
 
 

@@ -9,7 +9,7 @@ from sched.checks import MOST_REQUESTS, check, notes
 from sched.fields import Named, Part, Real, ScenarioError, Table, Text, Whole, knob, problem, sentence
 from sched.language import ENGLISH, Language
 from sched.laws import Arrivals, Length
-from sched.parts import LONGEST_S, Affine, ClassPromise, Engine, Slo, Tenant
+from sched.parts import LONGEST_S, SHORTEST_S, Affine, ClassPromise, Engine, Slo, Tenant
 from sched.registry import (
     DEFAULT_POLICIES,
     Policies,
@@ -75,7 +75,7 @@ class Scenario(Part):
         "Duration",
         "Arrivals stop here; the run then drains.",
         unit="s",
-        above=0.0,
+        low=SHORTEST_S,
         high=float(LONGEST_S),
         step=5.0,
     )

@@ -9,6 +9,9 @@ from sched.fields import Named, Part, Real, Table, Text, Whole, knob, problem, w
 from sched.laws import MOST_TOKENS, Arrivals, Length, Poisson
 from sched.parts import LONGEST_S, Slo, timeout
 
+MOST_SHARE = 1e12
+"""Shares of tenants may be counts of tokens; their sum is a number."""
+
 
 def _segments(value: Any) -> Any:
     if not isinstance(value, list | tuple):
@@ -132,6 +135,8 @@ class Traffic(Part):
         for tenant, share in self.tenants.items():
             if share <= 0:
                 raise problem(f"tenants.{tenant} = {share:g}: must be more than 0")
+            if share > MOST_SHARE:
+                raise problem(f"tenants.{tenant} = {share:g}: must be at most {MOST_SHARE:g}")
         return self
 
     def shares(self) -> dict[str, float]:

@@ -10,14 +10,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from sched.arrivals import MAX_REQUESTS, TooMany, arrivals
+from sched.arrivals import MAX_REQUESTS
 from sched.cost import picoseconds
 from sched.fields import refuse
 from sched.lengths import Ints, lengths
 from sched.model import NEVER, PS_PER_S
 from sched.promises import Goals, promises
-from sched.randomness import Floats, Stream, stream
 from sched.scenario import Scenario, Traffic
+from sched.traffic import arrival_times, stream_of
 
 Segments = tuple[tuple[str, int], ...]
 
@@ -118,50 +118,28 @@ def _generated(
     scenario: Scenario, traffic: Traffic, goals: Goals, classes: _Names, tenants: _Names
 ) -> _Source:
     """The requests of one traffic class."""
-    times = _arrival_times(scenario, traffic)
+    times = arrival_times(scenario, traffic)
     count = len(times)
-    prompt = lengths(traffic.prompt, _stream(scenario, traffic, "prompts"), count)
+    prompt = lengths(traffic.prompt, stream_of(scenario, traffic, "prompts"), count)
     shared = sum(tokens for _, tokens in traffic.prefix)
     shares = traffic.shares()
     owners: Ints | int = tenants[next(iter(shares))]
     if len(shares) > 1:
         numbers = np.array([tenants[name] for name in shares], dtype=np.int64)
         edges = np.cumsum(np.array(list(shares.values())))[:-1]
-        drawn = _stream(scenario, traffic, "tenants").uniforms(count)
+        drawn = stream_of(scenario, traffic, "tenants").uniforms(count)
         owners = numbers[np.searchsorted(edges, drawn, side="right")]
     return _Source(
         ids=[f"{traffic.name}-{n}" for n in range(1, count + 1)],
         arrival=np.rint(times * float(PS_PER_S)).astype(np.int64),
         prompt=np.maximum(prompt, shared) if shared else prompt,
-        output=np.maximum(lengths(traffic.output, _stream(scenario, traffic, "outputs"), count), 1),
+        output=np.maximum(lengths(traffic.output, stream_of(scenario, traffic, "outputs"), count), 1),
         priority=traffic.priority,
         class_index=classes[traffic.name],
         tenant_index=owners,
         goals=(goals,),
         segments=traffic.prefix,
     )
-
-
-def _stream(scenario: Scenario, traffic: Traffic, purpose: str) -> Stream:
-    return stream(scenario.seed, "traffic", traffic.name, purpose)
-
-
-def _arrival_times(scenario: Scenario, traffic: Traffic) -> Floats:
-    """Arrival times in seconds, cut at the class's own cap."""
-    most, rate, end = traffic.max_requests, traffic.rate_per_s, scenario.duration_s
-    until = end if most is None else min(end, 2.0 * (most + 10) / rate)
-    try:
-        times = arrivals(traffic.arrivals, _stream(scenario, traffic, "arrivals"), rate, until)
-        while most is not None and len(times) < most and until < end:
-            until = min(end, 4.0 * until)
-            times = arrivals(traffic.arrivals, _stream(scenario, traffic, "arrivals"), rate, until)
-    except TooMany:
-        refuse(
-            f"{rate:g} requests/s for {end:g} s make too many requests: at most {MAX_REQUESTS:,}; "
-            "lower the rate or duration_s, or set max_requests",
-            f"traffic.{traffic.name}.rate_per_s",
-        )
-    return times[:most]
 
 
 def _replayed(scenario: Scenario, promised: dict[str, Goals], classes: _Names, tenants: _Names) -> _Source:

@@ -1,5 +1,6 @@
 """The longest run: 100 days. What is longer is refused in a sentence, or stops there with its reason."""
 
+import json
 from typing import Any
 
 import pytest
@@ -10,11 +11,13 @@ from sched.audit import audit
 from sched.cost import iteration_cost
 from sched.execution import execution_of
 from sched.explain import explain
+from sched.external import field, reference
 from sched.fields import ScenarioError
 from sched.horizon import LAST_PS, LONGEST_PS, STOPPED
 from sched.inversion import analyse
 from sched.metrics import summary
 from sched.model import PS_PER_S, Outcome
+from sched.scenario import known_policies
 
 DAY_S = 86400.0
 
@@ -193,3 +196,36 @@ def test_what_lower_ones_add_to_an_iteration_is_exact_where_twice_its_length_exc
     added = log.end_ps - alone_ps(log.machine, iteration_cost(scenario), 2450, 1)
     assert log.end_ps > 2**62
     assert execution_of(analyse(log), iteration_cost(scenario)).inversion_ps.tolist() == [added, 0]
+
+
+def test_no_time_in_the_schema_is_beyond_64_bits_or_no_time_at_all() -> None:
+    """An iteration without a base is refused by its length, and a gap in a burst may be none."""
+    for knob in reference():
+        if knob.unit != "s" or knob.type == "text":
+            continue
+        assert knob.high is not None and knob.high * PS_PER_S < 2**63, knob.path
+        if knob.above is not None and not knob.path.endswith(("affine.base_s", "gap_s")):
+            assert knob.above * PS_PER_S >= 1, knob.path
+    for entry in known_policies().values():
+        for setting in entry.settings:
+            if setting.unit == "s":
+                assert setting.high is not None and setting.high * PS_PER_S < 2**63
+
+
+@pytest.mark.parametrize("goal", ["ttft_s", "tpot_s", "e2e_s"])
+def test_a_promise_at_its_bounds_gives_figures_that_json_can_hold(goal: str) -> None:
+    knob = field(f"traffic.chat.slo.{goal}")
+    for value in (knob.low, knob.high):
+        scenario = one(3, classes={"default": {"slo": {goal: value}}})
+        log = simulate(scenario, "fcfs")
+        json.dumps(summary(log, scenario, analyse(log), in_full=True), allow_nan=False)
+    with pytest.raises(ScenarioError, match="must be at least 1e-12"):
+        one(3, classes={"default": {"slo": {goal: 4e-13}}})
+
+
+def test_a_shortest_run_gives_figures_that_json_can_hold() -> None:
+    scenario = one(3, duration_s=1e-12, classes={"default": {"slo": {"e2e_s": 1e6}}})
+    log = simulate(scenario, "fcfs")
+    json.dumps(summary(log, scenario, analyse(log), in_full=True), allow_nan=False)
+    with pytest.raises(ScenarioError, match="duration_s = 5e-324 s: must be at least 1e-12"):
+        one(3, duration_s=5e-324)

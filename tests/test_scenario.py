@@ -116,7 +116,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     (
         traffic(prompt={"kind": "quantiles", "points": [[0, 5], [1, 4]]}),
-        "traffic.chat.prompt.points: must rise: every share above the one before it,"
+        "traffic.chat.prompt.points: must rise: every share at least 1e-09 above the one before it,"
         " no length below the one before it",
     ),
     (traffic(tenants={"a": 0.5, "b": 0}), "traffic.chat: tenants.b = 0: must be more than 0"),

@@ -7,7 +7,7 @@ seeds; the seeds are fixed.
 import math
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -15,13 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sched import arrivals as shapes
+from sched.fields import extras
 from sched.laws import (
+    Arrivals,
     Bursts,
     Diurnal,
     Dump,
     ExponentialLength,
     GammaGaps,
     GammaLength,
+    Length,
     LognormalLength,
     OnOff,
     Poisson,
@@ -342,3 +345,45 @@ def test_columns_cannot_be_changed() -> None:
     for name in ("arrival_ps", "prompt_tokens", "output_tokens", "priority", "class_index", "ttft_goal_ps"):
         with pytest.raises(ValueError, match="read-only"):
             getattr(listed, name)[0] = 1
+
+
+@pytest.mark.parametrize("cv", [5e-324, 1e-300, 1e-160, 1e-154, 1e-20, 1e-9])
+def test_a_gamma_law_almost_without_spread_is_its_mean(cv: float) -> None:
+    # 1 / cv^2 is infinite below 1e-154; what is left of the spread shows in no float below 1e-17.
+    law = {"kind": "gamma", "cv": cv}
+    listed = of({**CHAT, "rate_per_s": 0.5, "arrivals": law, "prompt": {**law, "mean": 100.0}})
+    assert listed.prompt_tokens.tolist() == [100] * 29
+    gaps = np.diff(listed.arrival_ps)
+    assert np.abs(gaps - 2 * PS_PER_S).max() <= 2 * PS_PER_S * max(8 * cv, 1e-11)
+
+
+def test_activity_too_short_to_be_drawn_is_named_and_not_the_rate() -> None:
+    for law in ({"kind": "onoff", "on_s": 1e-6, "off_s": 1.0}, {"kind": "bursts", "on_s": 1e-6}):
+        with pytest.raises(ScenarioError) as caught:
+            of({**CHAT, "rate_per_s": 0.8, "arrivals": law}, duration_s=90.0)
+        assert "traffic.chat.arrivals.on_s = 1e-06 s: must be longer beside off_s = " in str(caught.value)
+        assert "more than 16,000,000 numbers would be drawn for 90 s of such periods" in str(caught.value)
+    with pytest.raises(ScenarioError, match="make too many requests"):
+        of({**CHAT, "rate_per_s": 3e4, "arrivals": {"kind": "onoff", "on_s": 1.0, "off_s": 99.0}})
+
+
+@pytest.mark.filterwarnings("error")
+def test_every_law_draws_numbers_at_its_bounds_or_says_why_not() -> None:
+    """Also with one value a hair above 0, where that is allowed."""
+    for union, field in ((Arrivals, "arrivals"), (Length, "prompt")):
+        for model in get_args(get_args(union)[0]):
+            given = {"kind": model.model_fields["kind"].default}
+            for name, info in model.model_fields.items():
+                if info.is_required():
+                    given[name] = [[0, 0], [1e-9, 3], [1, 100]] if name == "points" else 100
+            for name, info in model.model_fields.items():
+                bounds = extras(model, name)
+                for value in (bounds.get("low"), bounds.get("high"), 5e-324, 1e-160, 1e-9):
+                    if value is None or (info.annotation is not float and value != int(value)):
+                        continue
+                    try:
+                        listed = of({**CHAT, "rate_per_s": 0.8, field: {**given, name: value}})
+                    except ScenarioError as error:
+                        assert name in str(error) or "max" in str(error), error
+                    else:
+                        assert (listed.arrival_ps >= 0).all() and (listed.prompt_tokens >= 1).all()
