@@ -623,7 +623,8 @@ def test_the_caption_says_what_is_short_who_holds_it_and_who_went_past() -> None
         "**A needs 7 blocks, 1 is free.** C holds 3; M3 and M4 were just admitted past it, 3 so far. "
         "It starts in 0.50\u202fs."
     )
-    assert caption(Glance(seen, 9 * TICK), None) == "**No urgent request waits.** No inversion lies ahead."
+    later = caption(Glance(seen, 9 * TICK), None)
+    assert later == "**No urgent request waits.** No inversion of urgent requests lies ahead."
     assert caption(Glance(seen, 4 * TICK), of(log, "C")).startswith(
         "**C started as soon as it arrived.** 1 urgent"
     )

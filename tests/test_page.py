@@ -151,7 +151,7 @@ def test_the_list_of_incidents_and_the_card_give_the_same_inversion() -> None:
     page = opened(v="1", a="fcfs")
     card = next(one for one in component(page, "cards")["cards"] if one["key"] == "fcfs")
     lead = component(page, "incidents")["lead"]
-    assert lead[1][0] == card["left"].removeprefix("inversion ")
+    assert f"chat inversion {lead[1][0]}" == card["left"]
 
 
 @pytest.mark.parametrize("name", [one.name for one in presets()])

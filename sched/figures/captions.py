@@ -170,12 +170,11 @@ def _quiet(view: Glance, say: Language) -> str:
     """How things stand where no request in focus waits or runs."""
     if urgent := _urgent(view, say):
         return urgent
-    ahead = _ahead(view, say)
+    rest = "**Nobody waits.**" if view.side.is_flat else "**No urgent request waits.**"
     if not view.moment[1] and not view.waiting:
-        return together([say("**The engine is idle.**"), ahead], say)
-    if view.side.is_flat:
-        return together([say("**Nobody waits.**"), _others(view, None, 0, say)], say)
-    return together([say("**No urgent request waits.**"), _others(view, None, 0, say), ahead], say)
+        rest = "**The engine is idle.**"
+    ahead = "" if view.side.is_flat else _ahead(view, say)
+    return together([say(rest), _others(view, None, 0, say), ahead], say)
 
 
 def _ahead(view: Glance, say: Language) -> str:
@@ -187,8 +186,10 @@ def _ahead(view: Glance, say: Language) -> str:
     is_new[1:] = begin[1:] > until[:-1] + PS_PER_S // 10**6
     later = begin[is_new & (begin > view.at_ps)]
     if len(later):
-        return say("Next inversion at {time}.", time=f"{later[0] / PS_PER_S:.2f}\u202fs")
-    return say("No inversion lies ahead.") if len(begin) else say("This run has no inversion.")
+        return say("Next inversion of an urgent request at {time}.", time=f"{later[0] / PS_PER_S:.2f}\u202fs")
+    if len(begin):
+        return say("No inversion of urgent requests lies ahead.")
+    return say("This run has no inversion of urgent requests.")
 
 
 def _listed(names: Sequence[str], most: int, say: Language) -> str:

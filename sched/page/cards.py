@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from sched.figures.measure import displayed
 from sched.page.component import component
 from sched.page.glossary import explained, meaning
 from sched.page.language import say, tr
@@ -51,7 +52,7 @@ def card(now: Shown, runs: dict[str, Result], key: str, name: str) -> dict[str, 
     throughput = kept(_throughput(run), None if key == now.a else _throughput(runs[now.a]))
     if (left := not_served(run.summary)) > (0 if key == now.a else not_served(runs[now.a].summary)):
         throughput = tr("{n} not served", n=f"{left:,}")
-    inversion = tr("inversion {span}", span=seconds(row["inversion_s"]))
+    inversion = tr("{name} inversion {span}", name=displayed(name), span=seconds(row["inversion_s"]))
     values = {"policy": title(scenario, key), "name": name, "span": seconds(value), "goal": seconds(goal)}
     if met is None:
         words = tr("{policy}: {name} p99 time to first token {span}", **values)

@@ -192,9 +192,9 @@ function caption(view, focus) {
 function quietCaption(view) {
   const { world, t } = view, next = world.nextEpisode(t), urgent = urgentWaiting(view);
   if (urgent) return urgent;
-  const ahead = next !== null ? tr("Next inversion at {time}.", { time: moment(next) }) : world.episodes.length ? tr("No inversion lies ahead.") : tr("This run has no inversion.");
-  if (view.idle && !view.waiting.length) return joined([tr("**The engine is idle.**"), ahead]);
-  return joined([world.isFlat ? tr("**Nobody waits.**") : tr("**No urgent request waits.**"), othersWaiting(view, null, 0), world.isFlat ? "" : ahead]);
+  const ahead = next !== null ? tr("Next inversion of an urgent request at {time}.", { time: moment(next) }) : world.episodes.length ? tr("No inversion of urgent requests lies ahead.") : tr("This run has no inversion of urgent requests.");
+  const rest = view.idle && !view.waiting.length ? tr("**The engine is idle.**") : world.isFlat ? tr("**Nobody waits.**") : tr("**No urgent request waits.**");
+  return joined([rest, othersWaiting(view, null, 0), world.isFlat ? "" : ahead]);
 }
 
 // What the scheduler decided last: who got in, who was thrown out and for whom, who had ended.
