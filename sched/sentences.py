@@ -15,6 +15,8 @@ NOT_UTF8 = "must be UTF-8 text; save it as UTF-8"
 TOO_DEEP = "is nested too deeply; write it with fewer than 100 levels"
 LONG_WORD = re.compile(r"(\S{80})\S{220,}?([:;,]?)(?=\s|$)")
 """Such as a key that somebody pasted by mistake: only its beginning is told."""
+TURNING = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Signs that change the order in which what follows is shown."""
 
 
 class ScenarioError(ValueError):
@@ -26,12 +28,19 @@ class ScenarioError(ValueError):
     def __init__(self, sentence: str, path: str = "") -> None:
         # A sentence is one line that can be read, whatever is in the text that it quotes.
         sentence = LONG_WORD.sub(r"\1…\2", sentence)
-        super().__init__("".join(_visible(letter) for letter in sentence))
+        super().__init__(visible(sentence))
         self.path = path
 
 
-def _visible(letter: str) -> str:
-    if unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp"):
+def visible(text: str, keep: str = "") -> str:
+    """The text, with what would steer a terminal or turn the reading order written out: ESC as \\x1b."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter in keep else _shown(letter) for letter in text)
+
+
+def _shown(letter: str) -> str:
+    if letter in TURNING or unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp"):
         return letter.encode("unicode_escape").decode("ascii")
     return letter
 

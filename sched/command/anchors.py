@@ -9,7 +9,7 @@ from typing import Any
 
 from sched.command.arguments import Parser, Progress, print_json
 from sched.command.checks import number
-from sched.command.tables import NOTHING, table
+from sched.command.tables import NOTHING, print_text, table
 from sched.fields import ScenarioError, suggestion
 from sched.theory import CHECKED, FIGURES, Measured, anchor_rows, checked, holds, measured
 from sched.theory.trials import TRIALS
@@ -40,10 +40,10 @@ def anchors(words: Sequence[str]) -> int:
     if options.json:
         print_json(_told(found) if options.run else anchor_rows())
     else:
-        print(_table(found))
+        print_text(_table(found))
     failed = [key for key, one in found.items() if not holds(key, one)]
     if failed:
-        print(f"not as theory says: {', '.join(failed)}")
+        print_text(f"not as theory says: {', '.join(failed)}")
     return 1 if failed else 0
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from sched.bench import FEWEST, MOST, bench
 from sched.command.arguments import Parser, Progress, print_json
 from sched.command.runs import policy_named
-from sched.command.tables import number_text
+from sched.command.tables import number_text, print_text
 from sched.external import to_toml
 from sched.fields import ScenarioError, whole
 from sched.fuzz import check, scenario_of_seed
@@ -35,7 +35,7 @@ def lockstep(words: Sequence[str]) -> int:
         progress.end()
         write(found)
         total = found["total"]
-        print(f"{total['agreeing']} of {total['traces']} traces agree, kept for the page")
+        print_text(f"{total['agreeing']} of {total['traces']} traces agree, kept for the page")
         return 0 if total["agreeing"] == total["traces"] else 1
     for number, path in enumerate(files, start=1):
         progress.tell(f"{path.name} ({number} of {len(files)})")
@@ -45,8 +45,8 @@ def lockstep(words: Sequence[str]) -> int:
             difference = f"{type(error).__name__}: {error}"
         progress.end()
         failed += bool(difference)
-        print(f"{path.name}: {difference or 'ok'}")
-    print(f"{len(files) - failed} passed, {failed} failed")
+        print_text(f"{path.name}: {difference or 'ok'}")
+    print_text(f"{len(files) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 
@@ -89,7 +89,7 @@ def fuzz(words: Sequence[str]) -> int:
         seeds = range(only, only + 1)
     policies = list(POLICIES) if options.policy is None else [policy_named(options.policy)]
     if options.show:
-        print(to_toml(scenario_of_seed(seeds[0], policies)), end="")
+        print_text(to_toml(scenario_of_seed(seeds[0], policies)), end="")
         return 0
     progress, failed = Progress(slow=len(seeds) >= 1000), 0
     for seed in seeds:
@@ -97,7 +97,7 @@ def fuzz(words: Sequence[str]) -> int:
             progress.tell(f"seed {seed:,}, {failed:,} failed")
         failed += not _passes(seed, policies)
     progress.end()
-    print(f"{len(seeds) - failed} passed, {failed} failed")
+    print_text(f"{len(seeds) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 
@@ -105,8 +105,8 @@ def _passes(seed: int, policies: list[str]) -> bool:
     scenario = scenario_of_seed(seed)
     found = {policy: broken for policy in policies if (broken := check(scenario, policy))}
     for policy, broken in found.items():
-        print(f"seed {seed}, {policy}: {broken[0]}")
-        print(f"  to repeat: python -m sched fuzz --seed {seed} --policy {policy}", flush=True)
+        print_text(f"seed {seed}, {policy}: {broken[0]}")
+        print_text(f"  to repeat: python -m sched fuzz --seed {seed} --policy {policy}")
     return not found
 
 
@@ -123,7 +123,7 @@ def measure(words: Sequence[str]) -> int:
         print_json(told)
         return 0
     room = "little KV" if options.tight else "room in the KV"
-    print(
+    print_text(
         f"{told['policy']}, {told['requests']:,} requests, {room}: "
         f"{told['requests_per_cpu_s']:,.0f} requests and {told['iterations_per_cpu_s']:,.0f} iterations "
         f"per CPU second\n{told['cpu_s']:.2f} CPU s for {told['iterations']:,} iterations, "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sched.command.arguments import Parser, Progress, print_json, scenario_of
 from sched.command.checks import number
+from sched.command.tables import print_text
 from sched.fields import ScenarioError
 from sched.scenario import Scenario
 
@@ -84,7 +85,7 @@ def compare(words: Sequence[str]) -> int:
     if options.json:
         print_json(told(found))
     else:
-        print(compared(found))
+        print_text(compared(found))
     return 0
 
 
@@ -116,7 +117,7 @@ def sweep(words: Sequence[str]) -> int:
         named = [{"key": one.key, "values": list(one.numbers)} for one in axes]
         print_json({"axes": named, "seeds": list(found.seeds), "rows": rows(found)})
     else:
-        print(swept(found))
+        print_text(swept(found))
     return 0
 
 

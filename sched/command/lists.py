@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from sched.command.arguments import Parser, print_json
-from sched.command.tables import described, number_text, share_text, table
+from sched.command.tables import described, number_text, print_text, share_text, table
 from sched.cost import OWN, hardware
 from sched.knobs import markdown
 from sched.plain import inline
@@ -26,7 +26,7 @@ def list_policies(words: Sequence[str]) -> int:
         for setting in one.settings:
             default = "unset" if setting.default is None or setting.table else inline(setting.default)
             rows.append((f"  {one.key}.{setting.name}", f"{setting.title} ({default}). {setting.help}"))
-    print(described(rows))
+    print_text(described(rows))
     return 0
 
 
@@ -41,11 +41,13 @@ def list_scenarios(words: Sequence[str]) -> int:
     parser.add_argument("--reference", action="store_true", help="every setting of a scenario, in Markdown")
     options = parser.read(words)
     if options.reference:
-        print(markdown(), end="")
+        print_text(markdown(), end="")
     elif options.json:
         print_json([asdict(one) | {"default": one.name == DEFAULT} for one in presets()])
     else:
-        print(described([(one.name, f"{one.title}. {' '.join(one.story.split())}") for one in presets()]))
+        print_text(
+            described([(one.name, f"{one.title}. {' '.join(one.story.split())}") for one in presets()])
+        )
     return 0
 
 
@@ -64,6 +66,6 @@ def list_hardware(words: Sequence[str]) -> int:
         ]
         for row in rows
     ]
-    print(table(heads, cells, left=4))
-    print(f"\nAnd {' and '.join(OWN)}, whose times the scenario gives itself. --json has the sources.")
+    print_text(table(heads, cells, left=4))
+    print_text(f"\nAnd {' and '.join(OWN)}, whose times the scenario gives itself. --json has the sources.")
     return 0

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sched.command.arguments import Parser, Progress, print_json
-from sched.command.tables import described
+from sched.command.tables import described, print_text
 from sched.fields import ScenarioError, suggestion
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def papers(words: Sequence[str]) -> int:
     if options.json:
         print_json(published.document(found))
     else:
-        print("\n\n".join(map(_told, found)))
-        print(f"\n{_count(found)}")
+        print_text("\n\n".join(map(_told, found)))
+        print_text(f"\n{_count(found)}")
     return 1 if any(row.verdict == published.FAILED for row in found) else 0
 
 

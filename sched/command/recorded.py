@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from sched.command.arguments import Parser, print_json
-from sched.command.tables import number_text, share_text, table, time_text
+from sched.command.tables import number_text, print_text, share_text, table, time_text
 from sched.external import assignments
 from sched.files import write_file
 from sched.words import count
@@ -33,9 +33,9 @@ def read_file(words: Sequence[str]) -> int:
     if options.json:
         print_json(trace.report)
         return 0
-    print(_told(trace.name, trace.report))
+    print_text(_told(trace.name, trace.report))
     if options.out is not None:
-        print(f"\nWritten: {options.out}")
+        print_text(f"\nWritten: {options.out}")
     return 0
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from sched.command.arguments import Parser, Progress, print_json, scenario_of
+from sched.command.tables import print_text
 from sched.command.told import explanation, overview
 from sched.engine import simulate
 from sched.explain import explain
@@ -117,9 +118,9 @@ def _shown(
     if as_json:
         print_json({"scenario": plain(scenario, full=True), "policies": summaries})
         return 0
-    print("\n\n".join([overview(scenario, summaries), *_about_percentiles(summaries), *buffers]))
+    print_text("\n\n".join([overview(scenario, summaries), *_about_percentiles(summaries), *buffers]))
     if out is not None:
-        print(f"\nWritten to {out}: scenario.toml and four Parquet tables.")
+        print_text(f"\nWritten to {out}: scenario.toml and four Parquet tables.")
     return 0
 
 
@@ -147,7 +148,7 @@ def explain_request(words: Sequence[str]) -> int:
     if options.json:
         print_json(told)
     else:
-        print(explanation(told))
+        print_text(explanation(told))
     return 0
 
 
@@ -181,7 +182,7 @@ def show_link(words: Sequence[str]) -> int:
     """A scenario as the query of a link."""
     about = "Prints a scenario as a link's query, without the question mark."
     options = Parser("link", about, scenario=True, as_json=False).read(words)
-    print(link(_stored(scenario_of(options))))
+    print_text(link(_stored(scenario_of(options))))
     return 0
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from textwrap import wrap
 
+from sched.sentences import visible
 from sched.words import duration, percent
 
 WIDTH = 110
@@ -14,7 +15,7 @@ def table(
 ) -> str:
     """Rows under their heads: the first `left` columns flush left, the others right; the last as asked."""
     flush_left = {*range(left), len(heads) - 1} if last_left else {*range(left)}
-    lines = [list(heads), *(list(row) for row in rows)]
+    lines = [[visible(cell) for cell in line] for line in (heads, *rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
 
     def text(line: Sequence[str]) -> str:
@@ -25,6 +26,11 @@ def table(
         return "  ".join(cells).rstrip()
 
     return "\n".join([text(lines[0]), "  ".join("-" * width for width in widths), *map(text, lines[1:])])
+
+
+def print_text(text: str, end: str = "\n") -> None:
+    """Print for people: names from files and links cannot steer the terminal."""
+    print(visible(text, keep="\n\t"), end=end, flush=True)
 
 
 def described(rows: Sequence[tuple[str, str]]) -> str:
