@@ -111,7 +111,7 @@ def test_a_sentence_is_one_line_that_can_be_read() -> None:
 
 
 def test_what_is_said_to_people_goes_one_way() -> None:
-    found = {}
+    found: dict[str, int] = {}
     for path in (ROOT / "sched" / "command").glob("*.py"):
         calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
         number = sum(isinstance(call.func, ast.Name) and call.func.id == "print" for call in calls)
