@@ -14,8 +14,8 @@ from sched.language import language
 from sched.model import PS_PER_S
 from sched.page.estimates import estimated
 from sched.page.results import result
-from sched.page.state import Shown
 from sched.scenario import Scenario, preset
+from sched.view import Shown
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 STAGE = """([names, moments, notes]) => {

@@ -12,9 +12,9 @@ from sched.inversion import analyse
 from sched.moments import asked_and_free, holders
 from sched.page.estimates import estimated
 from sched.page.results import result
-from sched.page.state import Shown
 from sched.scenario import preset
 from sched.supply import KV
+from sched.view import Shown
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 SAID = re.compile(r"(\S+) needs ([\d,]+) blocks?, ([\d,]+) (?:is|are) free\. (?:(\S+) holds ([\d,]+)[;.])?")

@@ -127,3 +127,19 @@ def test_how_far_a_large_scenario_is_and_how_many_lessons_there_are_is_said_in_c
     assert page.run().text[0].value == f"{title}，第 2 个，共 4 个"
     page = opened({"view": "learn"})
     assert any(one.value == f"共 {len(BY_KEY)} 课" for one in page.caption)
+
+
+def test_that_a_refused_value_stays_as_it_was_is_said_in_chinese() -> None:
+    def view() -> None:
+        from sched.page.lab import messages
+        from sched.page.state import arrive, set_values
+
+        arrive()
+        set_values({"rescue.kv": "7"})
+        messages()
+
+    page = AppTest.from_function(view, default_timeout=60)
+    page.query_params["lang"] = "zh"
+    assert page.run().warning[0].value.replace("\\", "") == (
+        "rescue.kv = 7: must be at most 1 (share of KV). 保持原样。"
+    )

@@ -10,12 +10,13 @@ from sched.page.component import component
 from sched.page.glossary import explained, meaning
 from sched.page.language import say, tr
 from sched.page.results import Result
-from sched.page.state import Shown, show, shown
+from sched.page.state import show, shown
 from sched.page.titles import about, title
 from sched.page.titles import unbroken as unbroken
 from sched.page.trust import basis, open_about
 from sched.trust import Trust
 from sched.verdict import not_served
+from sched.view import Shown
 from sched.words import NARROW as NARROW
 from sched.words import duration, joined
 

@@ -138,7 +138,7 @@ def messages(about: Container[str] | None = None) -> None:
         instead = tr("Shown instead: {title}.", title=scenario_title(shown().scenario))
         st.error(plain(f"{state['fault']} {instead}"), icon=":material/link_off:")
     if refused := state.pop("refused", None):
-        st.warning(plain(refused), icon=":material/block:")
+        st.warning(plain(tr("{why} It stays as it was.", why=refused)), icon=":material/block:")
     for path, note in state["notes"]:
         if about is None or path in about:
             st.info(plain(note), icon=":material/info:")

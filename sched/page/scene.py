@@ -15,7 +15,6 @@ from sched.page.estimates import estimated
 from sched.page.language import say, tr
 from sched.page.results import Incident, Result, blamed, incidents
 from sched.page.stage import sides, stage_data
-from sched.page.state import Shown
 from sched.page.titles import in_sentence, scenario_title, subtitle, title, unbroken
 from sched.page.trust import trust_in
 from sched.plain import plain, split_path, value_text
@@ -23,6 +22,7 @@ from sched.scenario import Scenario
 from sched.trust import Trust
 from sched.verdict import verdict
 from sched.version import MODEL, VERSION, citation
+from sched.view import Shown
 
 
 def verdict_of(now: Shown, runs: Mapping[str, Result]) -> list[tuple[str, str]]:

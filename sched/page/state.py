@@ -15,8 +15,7 @@ from sched.external import change
 from sched.fields import ScenarioError
 from sched.language import NAMES
 from sched.scenario import preset
-from sched.view import PAGES, default_pair, query_of, shown_by, with_scenario
-from sched.view import Shown as Shown
+from sched.view import PAGES, Shown, default_pair, query_of, shown_by, with_scenario
 
 
 def query_now() -> dict[str, list[str]]:
@@ -123,7 +122,7 @@ def set_values(texts: Mapping[str, str]) -> None:
 def refuse(why: str) -> None:
     """Say in this run why a value is not taken."""
     st.session_state["touched"] = True
-    st.session_state["refused"] = f"{why} It stays as it was."
+    st.session_state["refused"] = why
 
 
 def sentence(error: Exception) -> str:
