@@ -9,14 +9,18 @@ from hypothesis import strategies as st
 
 from sched import Scenario, simulate, workload
 from sched.believed import FAR
-from sched.eta import Estimate, decisions, estimate, score
+from sched.eta import Estimate, estimate
 from sched.forecast import crowd
 from sched.forward import Room, forward
 from sched.inversion import Inversion, analyse
 from sched.log import Ints, Log
 from sched.randomness import stream
 from sched.residual import ClassLengths, Floats, draws
+from sched.scenario import presets
+from sched.scored import decisions, on_file, score
+from sched.version import MODEL
 from sched.workload import RequestList
+from tests.scores import POLICIES, scored
 from tests.slow_forward import SlowForward
 from tests.strategies import small_scenarios
 from tests.test_inversion import TICK, TICK_S, contended, of, textbook
@@ -116,6 +120,17 @@ def test_four_in_five_waits_end_where_they_were_told_to() -> None:
 def test_nothing_to_score_is_no_score() -> None:
     log = contended([{"id": "a", "prompt": 5, "output": 2}])
     assert score(analyse(log)) == (0, 0, None, None, None)
+
+
+@pytest.mark.parametrize("name", ["textbook", "noisy-neighbour"])
+def test_the_scores_on_file_are_those_of_this_model(name: str) -> None:
+    kept = on_file()
+    assert kept["model"] == MODEL
+    assert [(one["scenario"], one["policy"]) for one in kept["rows"]] == [
+        (one.name, policy) for one in presets() for policy in POLICIES
+    ]
+    assert scored(name, "fcfs") in kept["rows"]
+    assert all(one["coverage"] < 0.8 for one in kept["rows"]), "the page says that fewer than four of five do"
 
 
 # -- the play ---------------------------------------------------------------------------------------

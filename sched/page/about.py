@@ -16,6 +16,7 @@ from sched.page.hardware import hardware_part
 from sched.page.lab import messages
 from sched.page.language import say, tr
 from sched.page.published import published
+from sched.page.scores import scores
 from sched.page.state import show, shown
 from sched.page.tabs import open_tab
 from sched.page.titles import paragraphs, plain
@@ -61,6 +62,7 @@ def about() -> None:
 def _limits() -> None:
     """Honest lists of what is modelled and what is not."""
     st.markdown(text("limits", say().code))
+    scores()
 
 
 def _policies() -> None:
