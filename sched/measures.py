@@ -85,7 +85,7 @@ _METRICS = (
         help="output tokens from the warm-up to the end of the arrivals",
     ),
     Metric(
-        *("window.jain", "Fairness", "", "higher", 3, False),
+        *("window.jain", "Fairness while requests come", "", "higher", 3, False),
         help="Jain's index of the tenants' output tokens by weight, while requests come: 1 is even",
         most=1.0,
     ),

@@ -23,7 +23,7 @@ from sched.log import Log
 from sched.metrics import summary
 from sched.page import lab, state
 from sched.page.another import another
-from sched.page.cards import kept, seconds
+from sched.page.cards import kept, rate, seconds
 from sched.page.component import VIEWS, script
 from sched.page.controls import value_at
 from sched.page.headline import reason
@@ -406,6 +406,12 @@ def test_names_of_classes_and_tenants_are_labels_word_for_word(monkeypatch: Any)
 def test_throughput_is_said_with_as_many_digits_as_matter() -> None:
     assert kept(82.1, 100.0) == "\u221218\u202f% tokens/s"
     assert kept(97.9, 100.0) == "\u22122.1\u202f% tokens/s"
+
+
+def test_a_small_rate_keeps_the_digits_that_tell_it_from_another() -> None:
+    cases = ((2.2, "2.2"), (2.68, "2.7"), (99.4, "99.4"), (465.3, "465"), (12345.6, "12,346"), (0.0, "0"))
+    assert all(rate(value) == text for value, text in cases) and rate(0.043) == "0.043"
+    assert kept(2.2, None) == "2.2 tokens/s"
 
 
 @pytest.mark.parametrize("name", ["textbook", "noisy-neighbour"])

@@ -53,7 +53,7 @@ def _by_class(summaries: Summaries) -> str:
 
 def _in_all(summaries: Summaries) -> str:
     heads = ["policy", "finished", "not", "last finish", "tokens/s", "preemptions", "recomputed", "KV used"]
-    heads += ["seats used", "fairness", "inversion", "incidents"]
+    heads += ["seats used", "fairness, whole run", "inversion, all classes", "incidents"]
     rows = []
     for policy, one in summaries.items():
         finished, arrived = one["requests"]["finished"], one["requests"]["arrived"]

@@ -26,12 +26,19 @@ def seconds(value: float | None) -> str:
     return "–" if value is None else duration(value, NARROW)
 
 
+def rate(value: float | None) -> str:
+    """Tokens or requests a second: a decimal below a hundred, two digits below one."""
+    if value is None:
+        return "–"
+    return f"{value:.2g}" if value < 0.95 else f"{value:.1f}" if value < 99.5 else f"{value:,.0f}"
+
+
 def kept(mine: float | None, base: float | None) -> str:
     """Throughput in words: of A as it is, of the others against it, as in the verdict."""
     if mine is None:
         return tr("no tokens")
     if not base:
-        return tr("{rate} tokens/s", rate=f"{mine:,.0f}")
+        return tr("{rate} tokens/s", rate=rate(mine))
     change = 100 * (mine / base - 1)
     if abs(change) < 0.05:
         return tr("same tokens/s")

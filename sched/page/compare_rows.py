@@ -7,7 +7,7 @@ from sched.advice import THROUGHPUT
 from sched.experiments import Comparison
 from sched.intervals import mean_of
 from sched.measures import METRICS
-from sched.page.cards import seconds
+from sched.page.cards import rate, seconds
 from sched.page.compare_cells import (
     Cell,
     Column,
@@ -114,7 +114,7 @@ def _of_the_class(found: Comparison, what: Chosen, said: str) -> list[Column]:
             tr("Requests in time per second; {said}.", said=said),
             "goodput_per_s",
             what.name,
-            lambda value: number(value, 2),
+            rate,
         ),
         _plain(
             found,
@@ -137,7 +137,7 @@ def _of_the_machine(found: Comparison, said: str) -> list[Column]:
             tr("Output tokens until the last finish; {said}.", said=said),
             THROUGHPUT,
             "",
-            lambda value: number(value, 0),
+            rate,
         ),
         _against(found, "price", tr("tokens/s against baseline"), THROUGHPUT, ""),
         _plain(

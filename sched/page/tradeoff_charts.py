@@ -8,12 +8,12 @@ from sched.figures.tradeoff_axes import Curve, Line, Mark
 from sched.figures.tradeoff_map import Grid, map_figure
 from sched.figures.tradeoffs import curve_figure
 from sched.grids import Place, Sweep
-from sched.page.cards import seconds
+from sched.page.cards import rate, seconds
 from sched.page.component import is_dark
 from sched.page.language import say, tr
 from sched.page.suggested import suggestion
 from sched.page.titles import percent
-from sched.page.tradeoff_table import Row, heads, number_text, percent_text, row
+from sched.page.tradeoff_table import Row, heads, percent_text, row
 from sched.page.tradeoff_view import FACTORS, View
 from sched.page.tradeoff_words import (
     curve_reason,
@@ -177,7 +177,7 @@ def _load(view: View, found: Sweep) -> Drawn:
     tokens = [one.throughput for one in given]
     good = [one.goodput for one in given]
     most, best = max(filter(None, tokens), default=0.0), max(filter(None, good), default=0.0)
-    shares = [Line(tr("throughput, most {n} tokens/s", n=number_text(most)), _of(tokens, most))]
+    shares = [Line(tr("throughput, most {n} tokens/s", n=rate(most)), _of(tokens, most))]
     if best:
         text = tr("within all goals, most {n} requests/s", n=f"{best:.3g}")
         shares.append(Line(text, _of(good, best)))

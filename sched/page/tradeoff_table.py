@@ -1,7 +1,7 @@
 """The table beside each chart of Trade-offs: its heads, and a row a point."""
 
 from sched.advice import Outcome
-from sched.page.cards import seconds
+from sched.page.cards import rate, seconds
 from sched.page.language import tr
 from sched.page.titles import percent
 from sched.page.tradeoff_view import View
@@ -40,6 +40,6 @@ def row(one: Outcome) -> Row:
     met = [span, tr("{met} of {many}", met=one.met, many=one.many)]
     return [
         *(seconds(one.mean), *(met if one.many > 1 else [tr("yes") if one.met else tr("no")])),
-        *(percent_text(one.kept), number_text(one.throughput), number_text(one.preemptions)),
+        *(percent_text(one.kept), rate(one.throughput), number_text(one.preemptions)),
         *(seconds(one.worst_wait), number_text(one.left) if one.left else "0"),
     ]
