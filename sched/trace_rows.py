@@ -207,10 +207,6 @@ def _priorities(raw: list[Any], urgency: str, assumed: list[str]) -> tuple[list[
     return numbers, labels
 
 
-def _kind(name: str) -> str:
-    return "request" if name == UNNAMED else name
-
-
 def ids_of(
     found: Table, layout: Layout, places: list[int], classes: list[str], assumed: list[str]
 ) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from sched import Log, Scenario, simulate
 from sched.counters import counters
 from sched.engine import settings_of
 from sched.figures.decomposition import causes_ps, decomposition
-from sched.figures.distributions import FAMILIES, curve, distributions, in_line_labels, log_ticks, sample_ps
+from sched.figures.distributions import curve, distributions, in_line_labels, log_ticks, sample_ps
 from sched.figures.lines import MOST_POINTS, Line, end_labels, escaped, thinned
 from sched.figures.tenants import lines_of, tenants_figure
 from sched.figures.waiting import waiting_figure, waiting_of
@@ -24,6 +24,7 @@ from sched.policies.usage import FADE
 from sched.scenario import preset
 from sched.sums import exact_sum
 from sched.trajectories import dominant_shares, recent, service
+from sched.view import FAMILIES
 
 Run = tuple[Scenario, Log, Inversion]
 

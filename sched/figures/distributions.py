@@ -24,7 +24,6 @@ from sched.log import Ints, Log
 from sched.model import PS_PER_S, Outcome
 from sched.sums import PERCENTILES, five
 
-FAMILIES = ("ttft", "tpot", "e2e", "wait")
 LEAST_S = 1e-3
 """A log axis has no zero: what is shorter stands at its left end."""
 

@@ -166,11 +166,6 @@ def makespan_s(log: Log) -> float:
     return float(log.ended_ps[log.outcome == Outcome.FINISHED].max()) / PS_PER_S
 
 
-def tokens_per_s(log: Log) -> float:
-    """Output tokens over the time until the last request has finished."""
-    return float(log.emitted_tokens.sum()) / makespan_s(log)
-
-
 def decode_s(log: Log, many: int) -> float:
     """The length of the first iteration in which so many decode and nobody's prompt is computed."""
     lines = log.stretches
