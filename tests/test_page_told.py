@@ -19,7 +19,7 @@ from sched.page import anchors, published
 from sched.page.cards import seconds
 from sched.page.opened import patience_ps
 from sched.page.suggested import heading, suggestion
-from sched.page.titles import plain
+from sched.page.titles import in_sentence, plain
 from sched.page.told import first_note, spread, table
 from sched.papers import rows_on_file
 from sched.rules import rules_of
@@ -137,7 +137,8 @@ def test_the_list_says_what_lower_requests_cost_the_urgent_in_the_batch(policy: 
     )
     said = "".join(text for text, _ in component(opened(v="1", policies=policy), "incidents")["lead"])
     assert (total > 0) == (policy == "backfill") == ("In the batch" in said)
-    assert not total or f"its iterations {seconds(total / 1e12)} longer under A" in said
+    cost = f"its iterations {seconds(total / 1e12)} longer under {in_sentence(scenario, policy)}"
+    assert not total or cost in said
 
 
 def test_a_note_says_who_passed_and_why_it_was_held_back() -> None:

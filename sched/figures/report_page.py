@@ -124,7 +124,7 @@ def _tables(told: Report, say: Language) -> Markup:
         ]
         parts.append(html("h2", say("Incidents")))
         caption = say(
-            "Urgent requests that waited for less urgent ones under A, {title}",
+            "Urgent requests that waited for less urgent ones under {title}",
             title=told.scene.sides[0].title,
         )
         parts.append(table(caption, heads, told.incidents))

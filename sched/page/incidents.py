@@ -9,7 +9,7 @@ from sched.page.component import component
 from sched.page.glossary import meaning
 from sched.page.language import say, tr
 from sched.page.results import MOST_INCIDENTS, Incident, Result, slowed
-from sched.page.titles import title
+from sched.page.titles import in_sentence, title
 from sched.view import Shown
 from sched.words import Run, marked
 
@@ -21,14 +21,18 @@ def _lead(
     total, other = (runs[key].summary["classes"][name]["inversion_s"] or 0.0 for key in (now.a, now.b))
     capital = name[:1].upper() + name[1:] if say().code == "en" else name
     mine = [one for one in found[now.a] if one.class_name == name]
-    lines = [_lost(capital, total, mine)]
+    policies = [in_sentence(now.scenario, key) for key in (now.a, now.b)]
+    lines = [_lost(capital, policies[0], total, mine)]
     if now.a != now.b:
-        lines.append(marked("Under B it lost **{span}**.", say(), span=seconds(other)))
+        lines.append(
+            marked("Under {policy} it lost **{span}**.", say(), policy=policies[1], span=seconds(other))
+        )
     if slower := slowed(now.scenario, now.a)[name]:
         lines.append(
             marked(
-                "In the batch, less urgent requests made its iterations **{span}** longer under A.",
+                "In the batch, less urgent requests made its iterations **{span}** longer under {policy}.",
                 say(),
+                policy=policies[0],
                 span=seconds(slower),
             )
         )
@@ -40,25 +44,26 @@ def _lead(
     return text
 
 
-def _lost(name: str, total: float, mine: Sequence[Incident]) -> list[Run]:
+def _lost(name: str, policy: str, total: float, mine: Sequence[Incident]) -> list[Run]:
     """What the class lost under A, and to whom."""
     if not mine or not total:
-        return marked("{name} lost nothing to inversion under A.", say(), name=name)
+        return marked("{name} lost nothing to inversion under {policy}.", say(), name=name, policy=policy)
     worst = max(mine, key=lambda one: one.inversion_s)
     part = 100 * worst.inversion_s / total
     template = (
-        "{name} lost **{total}** to inversion under A; **bad: all of it by {worst}**."
+        "{name} lost **{total}** to inversion under {policy}; **bad: all of it in the wait of {worst}**."
         if len(mine) == 1
-        else "{name} lost **{total}** to inversion under A; **bad: {worst} alone waited {span}, "
+        else "{name} lost **{total}** to inversion under {policy}; **bad: {worst} alone waited {span}, "
         "{share} of it**."
         if part >= 1
-        else "{name} lost **{total}** to inversion under A; **bad: {worst} alone waited {span}, less than "
-        "{share} of it**."
+        else "{name} lost **{total}** to inversion under {policy}; **bad: {worst} alone waited {span}, less "
+        "than {share} of it**."
     )
     return marked(
         template,
         say(),
         name=name,
+        policy=policy,
         total=seconds(total),
         worst=worst.request,
         span=seconds(worst.inversion_s),

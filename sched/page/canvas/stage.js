@@ -229,8 +229,8 @@ class Stage {
     if (wait <= 0 || inverted <= 0) return {};
     const part = Math.round((1000 * inverted) / wait) / 10 + NARROW_NO_BREAK + "%", there = this.placeOn(1, r), other = B && there !== null ? B.waitOf(there) : wait;
     const values = { name: A.name(r), waits: span(wait), part };
-    const text = this.narrow ? tr("waits {waits}: {part} inversion", values) : tr("{name} waits {waits} under A, {part} of it inversion", values);
-    return { text, after: !B || other >= 0.1 * wait ? "" : other < 0.1 ? tr("thin bar: B runs it at once") : tr("thin bar: {waits} under B", { waits: span(other) }) };
+    const text = this.narrow ? tr("waits {waits}: {part} inversion", values) : tr("{name} waits {waits}, {part} of it inversion", values);
+    return { text, after: !B || other >= 0.1 * wait ? "" : other < 0.1 ? tr("thin bar: runs at once") : tr("thin bar: waits {waits}", { waits: span(other) }) };
   }
 
   showSide(side, quiet = false) {
