@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from sched.knobs import reference
 from sched.language import NAMES
+from sched.page.controls import _range
 from tests.test_page import opened, query
 
 pytestmark = pytest.mark.xdist_group("page")
@@ -96,3 +98,13 @@ def test_the_choices_of_the_view_move(lang: str) -> None:
     assert query(page)["scenario"][0].startswith("textbook") and not page.exception
     page.selectbox(key="pick_A").set_value("hol").run()
     assert query(page)["a"] == ["hol"] and query(page).get("lang", ["en"]) == [lang] and not page.exception
+
+
+def test_a_slider_stands_on_round_values_whatever_the_least_one_is() -> None:
+    for knob in reference():
+        if knob.step is None or "number" not in knob.type:
+            continue
+        usual = 10.0 * float(knob.step)
+        low, _, step = _range(knob, usual, usual)
+        assert low == knob.low or (low / step).is_integer(), knob.path
+        assert not 0 < low < step, knob.path

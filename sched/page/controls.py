@@ -73,7 +73,7 @@ def _range(knob: Knob, value: float, usual: float) -> tuple[float, float, float]
     if not knob.type.startswith("whole"):
         while step > usual / 5 > 0:
             step = round(step / 5, 10)
-    low = step if knob.low is None or (knob.low == 1 and step > 1) else float(knob.low)
+    low = step if knob.low is None or 0 < knob.low < step else float(knob.low)
     far = math.inf if knob.high is None else knob.high
     high = (
         far if knob.high is not None and knob.unit.startswith("of ") else min(far, nice(4 * max(usual, step)))
