@@ -1,35 +1,29 @@
 """The bytes of a trace as named columns: CSV, JSON in three layouts, Parquet, each also gzipped.
 
-What is no table of text is refused in one sentence. Nothing here is ever executed: pickles are refused, not
-loaded.
+What is no table is refused in one sentence.
 """
 
 import csv
-import gzip
 import io
 import json
-import zlib
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from sched.sentences import TOO_DEEP, ScenarioError
+from sched.trace_size import USUAL, Most, unpacked
 
-MOST_BYTES = 1_000_000_000
-"""Largest trace in bytes, unpacked."""
+LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+JSON_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+"""A line of text with its end. Unlike a text that is split, they come one at a time."""
+
+PARQUET_ROWS = 1000
+"""Unpacked at once."""
 
 DEEPEST = 6
 """Nested JSON objects become dotted column names down to this level."""
-
-_REFUSED = (
-    (b"version https://git-lfs", "is a Git LFS pointer, not the data; fetch the file itself"),
-    (b"PK\x03\x04", "is a zip archive or an Excel workbook; unpack it, or save the sheet as CSV"),
-    (b"\x28\xb5\x2f\xfd", "is compressed with zstd; unpack it, or use gzip"),
-    (b"BZh", "is compressed with bzip2; unpack it, or use gzip"),
-    (b"\xfd7zXZ", "is compressed with xz; unpack it, or use gzip"),
-    (b"\x89PNG", "is a picture"),
-    (b"%PDF", "is a PDF"),
-)
 
 
 @dataclass(slots=True)
@@ -51,41 +45,20 @@ class Table:
     whole: list[Any] | None = None
 
 
-def unpacked(source: bytes, name: str) -> bytes:
-    """The bytes themselves, ungzipped whatever the file is called. Raises ScenarioError for no trace."""
-    data = source
-    if data[:2] == b"\x1f\x8b":
-        try:
-            with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-                data = file.read(MOST_BYTES + 1)
-        except (OSError, EOFError, zlib.error):
-            raise ScenarioError(f"{name}: is gzip, but damaged or cut off; fetch it again") from None
-    if len(data) > MOST_BYTES:
-        raise ScenarioError(f"{name}: is larger than {MOST_BYTES:,} bytes; cut it")
-    if not data.strip():
-        raise ScenarioError(f"{name}: is empty")
-    if name.lower().endswith((".pkl", ".pickle")) or (data[:1] == b"\x80" and data[-1:] == b"."):
-        raise ScenarioError(
-            f"{name}: is a Python pickle, which can run code; convert it to CSV or JSON lines"
-        )
-    for start, what in _REFUSED:
-        if data.startswith(start):
-            raise ScenarioError(f"{name}: {what}")
-    return data
-
-
-def table(source: bytes, name: str) -> Table:
-    """The records of a trace. Raises ScenarioError, one sentence, for whatever holds none."""
-    data = unpacked(source, name)
+def table(source: bytes, name: str, most: Most = USUAL) -> Table:
+    """The records of a trace. Raises ScenarioError, one sentence, for whatever holds none or too much."""
+    data = unpacked(source, name, most)
     if data[:4] == b"PAR1":
-        return _parquet(data, name)
+        return _parquet(data, name, most)
     text, assumed = _text(data, name)
-    start = text.lstrip()[:200].lower()
-    if not start:
+    del data
+    first = re.search(r"\S", text)
+    if not first:
         raise ScenarioError(f"{name}: is empty")
+    start = text[first.start() : first.start() + 200].lower()
     if start.startswith(("<!doctype", "<html", "<?xml", "<head")):
         raise ScenarioError(f"{name}: is a web page, not a trace; the download may have needed a login")
-    found = _json(text, name) if start[0] in "[{" else _csv(text, name)
+    found = (_json if start[0] in "[{" else _csv)(text, name, most)
     found.assumed[:0] = assumed
     return found
 
@@ -103,58 +76,82 @@ def _text(data: bytes, name: str) -> tuple[str, list[str]]:
         ]
 
 
-def _parquet(data: bytes, name: str) -> Table:
+def _parquet(data: bytes, name: str, most: Most) -> Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        read = pq.read_table(io.BytesIO(data))
+        file = pq.ParquetFile(io.BytesIO(data))
+        told, titles = file.metadata, file.schema_arrow.names
+        size = sum(told.row_group(place).total_byte_size for place in range(told.num_row_groups))
+        most.check(name, bytes=size, rows=told.num_rows, values=told.num_rows * told.num_columns)
+        texts = [one.name for one in file.schema_arrow if pa.types.is_string(one.type)]
+        file = pq.ParquetFile(io.BytesIO(data), read_dictionary=texts)
+        columns: list[list[Any]] = [[] for _ in titles]
+        size = 0
+        for part in file.iter_batches(PARQUET_ROWS):
+            size += part.nbytes + sum(_text_bytes(column) for column in part.columns)
+            most.check(name, bytes=size)
+            for cells, column in zip(columns, part.columns, strict=True):
+                if pa.types.is_timestamp(column.type):
+                    column = column.cast(pa.timestamp("ns")).cast(pa.int64())
+                cells += [repr(cell) if isinstance(cell, float) else cell for cell in column.to_pylist()]
     except (pa.ArrowException, OSError) as error:
         raise ScenarioError(f"{name}: is Parquet, but cannot be read: {str(error).splitlines()[0]}") from None
-    columns: dict[str, list[Any]] = {}
-    for title, column in zip(read.column_names, read.columns, strict=True):
-        if pa.types.is_timestamp(column.type):
-            column = column.cast(pa.timestamp("ns")).cast(pa.int64())
-        columns[title] = [repr(value) if isinstance(value, float) else value for value in column.to_pylist()]
-    return Table("parquet", columns, list(range(1, read.num_rows + 1)))
+    rows = len(columns[0]) if columns else 0
+    return Table("parquet", dict(zip(titles, columns, strict=True)), list(range(1, rows + 1)))
 
 
-def _csv(text: str, name: str) -> Table:
+def _text_bytes(column: Any) -> int:
+    """What the texts of a column come to, of which each is held once however often it stands there."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(column.type):
+        return 0
+    return int(pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0)
+
+
+def _csv(text: str, name: str, most: Most) -> Table:
     """Comma, semicolon, tab or bar separated values; a quoted cell may hold line ends."""
-    first = text.lstrip().split("\n", 1)[0]
+    first = next(line[0] for line in LINE.finditer(text) if line[0].strip())
     separator = max(",;\t|", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
-    rows: list[list[str]] = []
-    lines: list[int] = []
-    before = 0
+    reader = csv.reader((line[0] for line in LINE.finditer(text)), delimiter=separator, skipinitialspace=True)
+    table = Table("csv", {}, [], decimal_comma=separator == ";")
+    titles: list[str] = []
+    cells: list[list[str]] = []
+    rows = before = allowed = 0
     try:
         for row in reader:
-            if any(cell.strip() for cell in row):
-                rows.append(row)
-                lines.append(before + 1)
-            before = reader.line_num
+            line, before = before + 1, reader.line_num
+            if not any(cell.strip() for cell in row):
+                continue
+            if not titles:
+                titles = [cell.strip() for cell in row]
+                cells = [[] for _ in titles]
+                allowed = min(most.rows, most.values // len(titles))
+                table.headed = 2 * sum(_looks_numeric(cell) for cell in titles) < len(titles)
+                if table.headed:
+                    continue
+            rows += 1
+            if rows > allowed:
+                most.check(name, rows=rows, values=rows * len(titles))
+            if len(row) != len(titles):
+                table.dropped.append((line, f"has {len(row)} cells instead of {len(titles)}"))
+                continue
+            table.lines.append(line)
+            for column, cell in zip(cells, row, strict=True):
+                column.append(cell)
     except csv.Error as error:
         raise ScenarioError(f"{name}: line {reader.line_num} is not CSV: {error}") from None
-    if not rows:
+    if not titles:
         raise ScenarioError(f"{name}: is empty")
-    titles = [cell.strip() for cell in rows[0]]
-    headed = 2 * sum(_looks_numeric(cell) for cell in titles) < len(titles)
-    if headed:
-        del rows[0], lines[0]
-    else:
+    if not table.headed:
         titles = [str(place) for place in range(1, len(titles) + 1)]
-    table = Table("csv", {}, [], decimal_comma=separator == ";", headed=headed)
-    table.twins = tuple(dict.fromkeys(title for title in titles if titles.count(title) > 1))
-    kept: list[list[str]] = []
-    for row, line in zip(rows, lines, strict=True):
-        if len(row) == len(titles):
-            kept.append(row)
-            table.lines.append(line)
-        else:
-            table.dropped.append((line, f"has {len(row)} cells instead of {len(titles)}"))
-    cells = [list(column) for column in zip(*kept, strict=True)] if kept else [[] for _ in titles]
+    often = Counter(titles)
+    table.twins = tuple(title for title, times in often.items() if times > 1)
     for place, (title, column) in enumerate(zip(titles, cells, strict=True), start=1):
-        table.columns[str(place) if title in table.twins else title] = column
+        table.columns[str(place) if often[title] > 1 else title] = column
     return table
 
 
@@ -166,11 +163,12 @@ def _looks_numeric(cell: str) -> bool:
     return True
 
 
-def _json(text: str, name: str) -> Table:
+def _json(text: str, name: str, most: Most) -> Table:
     """One JSON document, JSON lines, or objects one after the other. Decimals stay as written."""
+    # No value comes without one of these before it, but the first of all.
+    most.check(name, values=sum(text.count(sign) for sign in ",[{"))
     decoder = json.JSONDecoder(parse_float=str, parse_constant=str)
-    lines = text.split("\n")
-    first = next(line for line in lines if line.strip())
+    first = next(line[0] for line in JSON_LINE.finditer(text) if line[0].strip())
     try:
         if not isinstance(decoder.decode(first.strip()), dict):
             raise ValueError
@@ -181,12 +179,13 @@ def _json(text: str, name: str) -> Table:
     records: list[Any] = []
     found: list[int] = []
     dropped: list[tuple[int, str]] = []
-    last = max(number for number, line in enumerate(lines, start=1) if line.strip())
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
+    last = text.count("\n", 0, len(text.rstrip())) + 1
+    for number, match in enumerate(JSON_LINE.finditer(text), start=1):
+        if not (line := match[0].strip()):
             continue
+        most.check(name, rows=len(found) + len(dropped) + 1)
         try:
-            record = decoder.decode(line.strip())
+            record = decoder.decode(line)
         except (ValueError, RecursionError):
             cut = " (the file was cut off)" if number == last else ""
             dropped.append((number, f"is not a whole JSON object{cut}"))

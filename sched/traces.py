@@ -25,6 +25,7 @@ from sched.trace_documents import UNFOLDED, UNFOLDED_UNITS, unfolded
 from sched.trace_formats import FIELDS, Segments, by_synonyms, prefixes_of, recognise
 from sched.trace_order import in_order, within_bounds
 from sched.trace_rows import Layout, frozen, ids_of, labels_of, readable_rows
+from sched.trace_size import USUAL, Most, bytes_of
 from sched.trace_store import load
 
 
@@ -59,39 +60,38 @@ def read_trace(
     unit: str | None = None,
     urgency: str | None = None,
     settings: TraceSettings | None = None,
+    most: Most = USUAL,
 ) -> Trace:
     """A trace from its bytes or its path. Raises ScenarioError, in one sentence, for what is none.
 
     `mapping` says which column (a name, or its number from 1) holds a field: arrival, prompt, output, class,
     tenant, priority, id. `unit` is the unit of a numeric arrival column, `urgency` which priorities are the
     more urgent ("low_first" when not said). `settings` are those of a scenario's [trace]; mapping and unit go
-    over them.
+    over them. What holds more than `most` is refused while it is read.
     """
-    data, name = _bytes(source, name)
+    data, name = _bytes(source, name, most)
     chosen = settings or TraceSettings(file=name[-4096:] or "trace")
     given = {**chosen.map, **(mapping or {})}
     chosen = chosen.changed(map=given, unit=unit or chosen.unit)
-    found = table(data, name)
+    found, digest = table(data, name, most), hashlib.sha256(data).hexdigest()
+    del data
     layout, found = _layout(found, chosen, name)
     if not found.lines:
         first = f"; the first: line {found.dropped[0][0]} {found.dropped[0][1]}" if found.dropped else ""
         raise ScenarioError(f"{name}: holds no records that could be read{first}", "trace")
-    return _assembled(found, layout, chosen, urgency or "low_first", name, hashlib.sha256(data).hexdigest())
+    return _assembled(found, layout, chosen, urgency or "low_first", name, digest)
 
 
-def _bytes(source: bytes | Path | str, name: str) -> tuple[bytes, str]:
+def _bytes(source: bytes | Path | str, name: str, most: Most) -> tuple[bytes, str]:
     if isinstance(source, bytes):
         return source, name or "the trace"
-    path = Path(source)
-    try:
-        return path.read_bytes(), name or path.name
-    except OSError as error:
-        raise ScenarioError(f"{path}: cannot be read: {error.strerror or error}", "trace.file") from None
+    return bytes_of(Path(source), most), name or Path(source).name
 
 
 def _layout(found: Table, chosen: TraceSettings, name: str) -> tuple[Layout, Table]:
     """How the table is read, and the table itself, unfolded where requests are nested."""
     document = unfolded(found, name) if chosen.format == "auto" else None
+    found.whole = None  # It takes more memory than its columns.
     if document is not None:
         title, inner = document
         inner.dropped = found.dropped + inner.dropped
@@ -228,7 +228,7 @@ def of_scenario(settings: TraceSettings, urgency: str) -> Trace:
 @lru_cache(maxsize=4)
 def _read_again(settings: TraceSettings, urgency: str, stamp: int) -> Trace:
     path = Path(settings.file) if stamp else None
-    data = path.read_bytes() if path else load(settings.digest)
+    data = bytes_of(path) if path else load(settings.digest)
     if path and settings.digest and hashlib.sha256(data).hexdigest() != settings.digest:
         raise ScenarioError(
             f"trace.file = {settings.file}: is not the file whose digest the scenario names", "trace.digest"

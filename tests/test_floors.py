@@ -24,7 +24,7 @@ ROWS = (
     (0, "external files", "pydantic tomli_w"),
     (1, "randomness arrivals lengths cost accuracy alone kv promises workload predictors pieces", "numpy"),
     (1, "horizon traffic", ""),
-    (1, "traces trace_bytes trace_documents trace_formats trace_order", "numpy pandas pyarrow"),
+    (1, "traces trace_bytes trace_size trace_documents trace_formats trace_order", "numpy pandas pyarrow"),
     (1, "view", ""),
     (1, "trace_rows trace_store trace_values", "numpy pandas pyarrow"),
     (2, "policies", ""),

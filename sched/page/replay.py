@@ -10,15 +10,18 @@ from sched.fields import ScenarioError
 from sched.page.another import another
 from sched.page.language import say, tr, tr_count
 from sched.page.mapping import forget, keep, mapping
-from sched.page.results import refused_size
+from sched.page.results import MOST, refused_size
 from sched.page.state import sentence, show, shown, start
 from sched.page.titles import plain
 from sched.scenario import Scenario
+from sched.trace_size import Most
 from sched.trace_store import store
 from sched.traces import of_scenario, read_trace, trace_scenario
 from sched.words import count, joined
 
 ENDINGS = ("csv", "tsv", "txt", "jsonl", "ndjson", "json", "parquet", "gz")
+MOST_TO_READ = Most(bytes=64_000_000, rows=10 * MOST, values=3_000_000)
+"""Of an upload, unpacked: more than fits in what is shown, and little enough to keep nobody else waiting."""
 MOST_LINES = 6
 ADVICE = "; say "
 """What a reader's sentence says after this is for the command line; the page asks instead."""
@@ -38,7 +41,7 @@ def scenario_of(
     urgency: str = "low_first",
 ) -> Scenario:
     """The scenario that replays a file; its bytes are kept. Raises ScenarioError, in one sentence."""
-    trace = read_trace(data, name, columns, None if unit == "auto" else unit, urgency)
+    trace = read_trace(data, name, columns, None if unit == "auto" else unit, urgency, most=MOST_TO_READ)
     scenario = trace_scenario(trace, urgency=urgency)
     machine(scenario)
     if refused := refused_size(len(trace.ids), scenario):
