@@ -5,7 +5,6 @@ What is no table is refused in one sentence.
 
 import csv
 import io
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from typing import Any
 
 from sched.sentences import TOO_DEEP, ScenarioError
 from sched.trace_size import USUAL, Most, unpacked
+from sched.trace_text import Decoder, text_of
 
 LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 JSON_LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -50,7 +50,7 @@ def table(source: bytes, name: str, most: Most = USUAL) -> Table:
     data = unpacked(source, name, most)
     if data[:4] == b"PAR1":
         return _parquet(data, name, most)
-    text, assumed = _text(data, name)
+    text, assumed = text_of(data, name)
     del data
     first = re.search(r"\S", text)
     if not first:
@@ -60,20 +60,17 @@ def table(source: bytes, name: str, most: Most = USUAL) -> Table:
         raise ScenarioError(f"{name}: is a web page, not a trace; the download may have needed a login")
     found = (_json if start[0] in "[{" else _csv)(text, name, most)
     found.assumed[:0] = assumed
+    if not found.columns:
+        raise ScenarioError(f"{name}: {_why_empty(found)}", "trace")
     return found
 
 
-def _text(data: bytes, name: str) -> tuple[str, list[str]]:
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return data.decode("utf-16", errors="replace"), ["the file is UTF-16"]
-    if b"\0" in data[:65536]:
-        raise ScenarioError(f"{name}: is binary, not text; give it as CSV, JSON lines or Parquet")
-    try:
-        return data.decode("utf-8-sig"), []
-    except UnicodeDecodeError:
-        return data.decode("cp1252", errors="replace"), [
-            "the text is not UTF-8 and was read as Windows Latin"
-        ]
+def _why_empty(found: Table) -> str:
+    """Why there is nothing in any column."""
+    if not found.dropped:
+        return "holds no records"
+    line, reason = found.dropped[0]
+    return f"holds no records that could be read; the first: line {line} {reason}"
 
 
 def _parquet(data: bytes, name: str, most: Most) -> Table:
@@ -96,7 +93,7 @@ def _parquet(data: bytes, name: str, most: Most) -> Table:
                 if pa.types.is_timestamp(column.type):
                     column = column.cast(pa.timestamp("ns")).cast(pa.int64())
                 cells += [repr(cell) if isinstance(cell, float) else cell for cell in column.to_pylist()]
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise ScenarioError(f"{name}: is Parquet, but cannot be read: {str(error).splitlines()[0]}") from None
     rows = len(columns[0]) if columns else 0
     return Table("parquet", dict(zip(titles, columns, strict=True)), list(range(1, rows + 1)))
@@ -167,7 +164,7 @@ def _json(text: str, name: str, most: Most) -> Table:
     """One JSON document, JSON lines, or objects one after the other. Decimals stay as written."""
     # No value comes without one of these before it, but the first of all.
     most.check(name, values=sum(text.count(sign) for sign in ",[{"))
-    decoder = json.JSONDecoder(parse_float=str, parse_constant=str)
+    decoder = Decoder(text)
     first = next(line[0] for line in JSON_LINE.finditer(text) if line[0].strip())
     try:
         if not isinstance(decoder.decode(first.strip()), dict):
@@ -195,10 +192,10 @@ def _json(text: str, name: str, most: Most) -> Table:
             found.append(number)
         else:
             dropped.append((number, "is not a JSON object"))
-    return Table("jsonl", _flat_columns(records), found, dropped, whole=records)
+    return Table("jsonl", _flat_columns(records), found, dropped, decoder.assumed, whole=records)
 
 
-def _json_document(text: str, name: str, decoder: json.JSONDecoder) -> Table:
+def _json_document(text: str, name: str, decoder: Decoder) -> Table:
     records: list[Any] = []
     at, end = len(text) - len(text.lstrip()), len(text)
     try:
@@ -223,7 +220,8 @@ def _json_document(text: str, name: str, decoder: json.JSONDecoder) -> Table:
         (n, "is not a JSON object") for n, one in enumerate(records, start=1) if not isinstance(one, dict)
     ]
     only = [one for _, one in objects]
-    return Table("json", _flat_columns(only), [n for n, _ in objects], sorted(broken), whole=only)
+    lines = [n for n, _ in objects]
+    return Table("json", _flat_columns(only), lines, sorted(broken), decoder.assumed, whole=only)
 
 
 def _flat_columns(records: list[Any]) -> dict[str, list[Any]]:

@@ -26,6 +26,7 @@ ROWS = (
     (1, "horizon traffic", ""),
     (1, "traces trace_bytes trace_size trace_documents trace_formats trace_order", "numpy pandas pyarrow"),
     (1, "view", ""),
+    (1, "trace_text", ""),
     (1, "trace_rows trace_store trace_values", "numpy pandas pyarrow"),
     (2, "policies", ""),
     (3, "job choosing queues ledger slices pools books batch foresight needs", ""),
