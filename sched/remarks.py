@@ -53,6 +53,8 @@ WHY_MISSING = {
 """Why a figure is None, by its name. What is counted for a class that has no request is said of the class."""
 OF_BLOCKS = ("kv_utilisation", "stranded_kv")
 NOT_FIGURES = ("notes", "inversion", "tenants", "requests")
+STOPPED_EARLY = "the run stopped early"
+"""So begins the note of a run that ended before its requests, and not at a horizon."""
 
 
 def note_what_was_read(scenario: Scenario, notes: Notes) -> None:
@@ -96,7 +98,7 @@ def note_what_is_odd(log: Log, counted: Bools, notes: Notes) -> None:
     """What a reader should know before believing the figures."""
     odd: dict[str, str] = {}
     if log.stop_reason:
-        odd["requests"] = f"the run stopped early: {log.stop_reason}"
+        odd["requests"] = f"{STOPPED_EARLY}: {log.stop_reason}"
     is_blind = log.rules is not None and log.rules.blind
     if len(np.unique(log.requests.priority)) > 1 and is_blind:
         odd[f"policies.{log.policy}"] = f"{log.policy} does not look at priority"

@@ -13,6 +13,7 @@ from sched.language import ENGLISH, Language
 from sched.log import Log
 from sched.model import Outcome
 from sched.percentiles import interval_ranks, quotable
+from sched.remarks import STOPPED_EARLY
 from sched.scenario import Scenario
 from sched.sums import seconds
 from sched.version import MODEL, VERSION
@@ -93,7 +94,7 @@ def trust(
             )
         )
     (weak if found and found.start_s > scenario.warmup_s else facts).append(_warmup(scenario, say, found))
-    facts.append(_end(scenario, say))
+    facts.append(_end(scenario, runs, say))
     facts.append(say("Sched Lab {version}, revision {model} of the model.", version=VERSION, model=MODEL))
     return Trust(line, tuple(weak), tuple(facts))
 
@@ -221,8 +222,14 @@ def _warmup(scenario: Scenario, say: Language, found: Sample | None) -> str:
     return text
 
 
-def _end(scenario: Scenario, say: Language) -> str:
+def _end(scenario: Scenario, runs: Runs, say: Language) -> str:
     known = {"until": duration(scenario.duration_s)}
+    notes = (note for summaries in runs.values() for one in summaries for note in one.get("notes", ()))
+    if any(note["text"].startswith(STOPPED_EARLY) for note in notes):
+        return say(
+            "Arrivals stop at {until}; a run that could not go on stopped before every request had ended.",
+            **known,
+        )
     if scenario.drain_s is None:
         return say("Arrivals stop at {until}; the run goes on until every request has ended.", **known)
     known |= {"end": duration(scenario.duration_s + scenario.drain_s)}

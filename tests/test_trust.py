@@ -126,6 +126,15 @@ def test_a_warm_up_and_an_end_are_said() -> None:
     assert "first 10.0 s are simulated and not counted" in said and "whatever is still there" in said
 
 
+def test_a_run_that_stopped_early_is_not_said_to_have_gone_on_to_the_end() -> None:
+    request = {"id": "r{i}", "class": "job", "prompt": 10, "output": 1000, "count": 4}
+    engine = {"hardware": "constant", "iteration_s": 3600.0, "max_num_seqs": 1}
+    told = of(Scenario(requests=[request], engine=engine, policies={"fcfs": {}}), "job")
+    assert any("fcfs: 2 of 4 requests had not ended with the run." in text for text in told.weaknesses)
+    assert any("a run that could not go on stopped before" in text for text in told.facts)
+    assert not any("goes on until every request has ended" in text for text in told.facts)
+
+
 def test_the_lab_shows_it_with_the_weaknesses_behind_the_line_in_the_reader_s_language() -> None:
     told = component(opened(v="1", t="30"), "cards")
     assert "One run." in told["trust"] and "Inversion:" in told["trust"]
