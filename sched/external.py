@@ -13,6 +13,7 @@ from sched.language import ENGLISH, Language
 from sched.plain import is_written_as_number
 from sched.registry import known_policies
 from sched.scenario import SCHEMA, Scenario
+from sched.sentences import NO_TEXT, is_text
 
 VIEW = {
     "view": "the view or the tab that is open",
@@ -142,6 +143,8 @@ def _pairs(query: str | Mapping[str, str | Sequence[str]]) -> list[tuple[str, st
 def _single(pairs: list[tuple[str, str]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for key, text in pairs:
+        if not is_text(key + text):
+            raise ScenarioError(f"{key} = {text}: {NO_TEXT}", key)
         if key in found:
             refuse("given twice in the link", key)
         found[key] = text

@@ -21,12 +21,16 @@ from pydantic_core import PydanticCustomError
 
 from sched.bounded import bound_text, bounded, check_bounds
 from sched.sentences import (
+    NO_TEXT,
     ScenarioError,
+    first_sentence,
+    is_text,
     number_text,
     problem,
     refuse,
     sentence,
     suggestion,
+    visible,
 )
 
 V = TypeVar("V")
@@ -109,8 +113,8 @@ def _flag(value: Any) -> Any:
 def _text(value: Any) -> Any:
     if not isinstance(value, str):
         raise problem("must be a text; put it in quotes")
-    if any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise problem("must be text that can be written as UTF-8")
+    if not is_text(value):
+        raise problem(NO_TEXT)
     return value
 
 
@@ -182,7 +186,7 @@ class Part(BaseModel):
                 raise PydanticCustomError(
                     "unknown",
                     "{text}",
-                    {"key": str(key), "text": "no such setting" + suggestion(str(key), known)},
+                    {"key": visible(str(key)), "text": "no such setting" + suggestion(str(key), known)},
                 )
         return data
 
@@ -203,9 +207,13 @@ class Part(BaseModel):
         return value
 
     def changed(self, **values: Any) -> Self:
-        """A checked copy with some values replaced."""
+        """A checked copy with some values replaced. Raises ScenarioError for one that cannot be."""
         given = {field.alias or name: getattr(self, name) for name, field in type(self).model_fields.items()}
-        return type(self).model_validate({**given, **values})
+        try:
+            return type(self).model_validate({**given, **values})
+        except ValidationError as error:
+            text, path = first_sentence(error, {**given, **values})
+            raise ScenarioError(text, path) from None
 
 
 __all__ = [

@@ -15,6 +15,9 @@ NOT_UTF8 = "must be UTF-8 text; save it as UTF-8"
 TOO_DEEP = "is nested too deeply; write it with fewer than 100 levels"
 LONG_WORD = re.compile(r"(\S{80})\S{220,}?([:;,]?)(?=\s|$)")
 """Such as a key that somebody pasted by mistake: only its beginning is told."""
+NO_TEXT = "must be text that can be written as UTF-8"
+HALF = re.compile("[\ud800-\udfff]")
+"""Half of a letter beyond the first 65,536: alone it is no text, and cannot be written anywhere."""
 TURNING = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Signs that change the order in which what follows is shown."""
 
@@ -45,14 +48,19 @@ def _shown(letter: str) -> str:
     return letter
 
 
+def is_text(value: str) -> bool:
+    """Whether it can be written as UTF-8: no half of a letter (lone surrogate) is in it."""
+    return value.isascii() or HALF.search(value) is None
+
+
 def problem(text: str, unit: str = "") -> PydanticCustomError:
     """A mistake in the value being checked; the path and the value are put in front of the text."""
-    return PydanticCustomError("problem", "{text}", {"text": text, "unit": unit})
+    return PydanticCustomError("problem", "{text}", {"text": visible(text), "unit": unit})
 
 
 def sentence(text: str, path: str = "") -> PydanticCustomError:
     """A mistake that concerns several values: the text is the whole sentence."""
-    return PydanticCustomError("sentence", "{text}", {"text": text, "path": path})
+    return PydanticCustomError("sentence", "{text}", {"text": visible(text), "path": visible(path)})
 
 
 def refuse(text: str, path: str = "") -> NoReturn:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sched.arrivals import MAX_REQUESTS
-from sched.sentences import ScenarioError
+from sched.sentences import NO_TEXT, ScenarioError, is_text
 
 _REFUSED = (
     (b"version https://git-lfs", "is a Git LFS pointer, not the data; fetch the file itself"),
@@ -52,6 +52,8 @@ USUAL = Most()
 
 def bytes_of(path: Path, most: Most = USUAL) -> bytes:
     """A file's bytes. Raises ScenarioError for one that cannot be read or is too large."""
+    if not is_text(str(path)):
+        raise ScenarioError(f"{path}: the name {NO_TEXT}; rename the file or its folder", "trace.file")
     try:
         with path.open("rb") as file:
             data = file.read(most.bytes + 1)

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from sched.fields import ScenarioError
+from sched.sentences import HALF, ScenarioError
 
 MARKS = (
     (b"\xff\xfe\0\0", "utf-32"),
@@ -15,8 +15,6 @@ MARKS = (
 """What a file begins with whose signs have more than one byte each; the longer marks first."""
 SEPARATOR = re.compile(r'\s*"?sep=[^\r\n]"?(?=\r?\n)', re.IGNORECASE)
 """Excel's own first line, which names the separator that the next one shows."""
-HALF = re.compile("[\ud800-\udfff]")
-"""Half of a letter beyond the first 65,536: alone it is no text, and cannot be written anywhere."""
 ESCAPED_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from sched.__main__ import main
 from sched.command.tables import table
+from sched.external import parse_link
 from sched.fields import ScenarioError
 from sched.files import to_toml
 from sched.scenario import Scenario
@@ -117,3 +118,50 @@ def test_what_is_said_to_people_goes_one_way() -> None:
         number = sum(isinstance(call.func, ast.Name) and call.func.id == "print" for call in calls)
         found |= {path.name: number} if number else {}
     assert found == PRINTERS
+
+
+NO_TEXT = "\udcff"
+"""What Python makes of a byte that is no text, in a word of the command line or in the name of a file."""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "textbook", f"title={NO_TEXT}"),
+        ("run", "textbook", f"{NO_TEXT}=1"),
+        ("run", "textbook", f'rescue.slices={{"{NO_TEXT}"=0.5}}'),
+        ("run", "textbook", "--policies", NO_TEXT),
+        ("run", "textbook", "--out", f"FOLDER/{NO_TEXT}"),
+        ("run", NO_TEXT),
+        ("run", f"FOLDER/{NO_TEXT}.toml"),
+        ("open", f"v=1&scenario=textbook@1&focus={NO_TEXT}"),
+        ("open", f"v=1&scenario=textbook@1&{NO_TEXT}=1"),
+        ("explain", "textbook", "--policy", "fcfs", "--request", NO_TEXT),
+        ("trace", f"FOLDER/{NO_TEXT}.csv"),
+        ("trace", f"FOLDER/{NO_TEXT}.csv", "--out", "FOLDER/S.toml"),
+        ("trace", "FOLDER/t.csv", "--map", f"prompt={NO_TEXT}"),
+        ("trace", "FOLDER/t.csv", "--out", f"FOLDER/{NO_TEXT}.toml"),
+        ("compare", "textbook", "--baseline", NO_TEXT),
+        ("sweep", "textbook", "--vary", f"{NO_TEXT}=1:2:1"),
+        ("sweep", "textbook", "--vary", "rescue.kv=0:0.1:0.1", "--csv", f"FOLDER/{NO_TEXT}.csv"),
+        ("link", "textbook", f"requests.A.tenant={NO_TEXT}"),
+        (NO_TEXT,),
+    ],
+)
+def test_a_word_that_is_no_text_is_refused_in_one_sentence(
+    words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("t.csv", f"{NO_TEXT}.csv"):
+        (tmp_path / name).write_text("arrival,prompt,output\n0,3,1\n")
+    code = main([word.replace("FOLDER", str(tmp_path)) for word in words])
+    told = capsys.readouterr().err.rstrip("\n")
+    assert code == 2, told
+    assert r"\udcff" in told or "must be text" in told
+    assert "\n" not in told and "codec" not in told
+    told.encode()
+
+
+@pytest.mark.parametrize("key", ["title", "focus", "of", "vary", "goal", "v", "scenario", NO_TEXT])
+def test_a_link_that_came_as_a_table_holds_only_text(key: str) -> None:
+    with pytest.raises(ScenarioError, match="must be text that can be written as UTF-8"):
+        parse_link({"scenario": "textbook@1", "v": "1", key: "\ud800"})

@@ -12,7 +12,7 @@ from sched.fields import ScenarioError, refuse, suggestion
 from sched.files import read_file
 from sched.plain import names_text
 from sched.scenario import Scenario
-from sched.sentences import NOT_UTF8
+from sched.sentences import NO_TEXT, NOT_UTF8, is_text
 
 SCENARIO_HELP = "a preset's name, a TOML or JSON file, or - for standard input"
 CHANGES_HELP = "changes by the names in the file and in the link, such as rescue.kv=0.15"
@@ -42,6 +42,9 @@ class Parser(argparse.ArgumentParser):
             name = word.partition("=")[0]
             hint = suggestion(name, known) if name.startswith("-") else ""
             refuse(f"no such option{hint}", f"{self.command}: {word}")
+        for name, value in vars(options).items():
+            if isinstance(value, Path) and not is_text(str(value)):
+                refuse(f"{NO_TEXT}, so choose another name", f"{self.command}: {name} {value}")
         return options
 
 
