@@ -94,15 +94,22 @@ def _hidden(name: str) -> Callable[..., Any]:
     return st.components.v2.component(f"sched_{name}", html="<i hidden>\n</i>", js=_text(f"{name}.js"))
 
 
-def hidden(name: str, data: Any, **told: Callable[[], None]) -> None:
-    """Hand data to a small script that shows nothing, each time they change; `told` hears what it says."""
-    with st.container(key=f"hidden_{name}"):
-        _hidden(name)(data=data, key=f"sched_{name}", **told)
+def hidden(name: str, data: Any, part: str = "", **told: Callable[[], None]) -> None:
+    """Hand data to a small script that shows nothing, each time they change; `told` hears what it says.
+
+    `part` tells two calls of one run apart.
+    """
+    with st.container(key=f"hidden_{name}{part}"):
+        _hidden(name)(data=data, key=f"sched_{name}{part}", **told)
 
 
-def complete_address(number: int, query: str, page: str) -> None:
-    """Make the address of this entry of the history, if it is that view's, say `query`, once a number."""
-    hidden("address", {"query": query, "number": number, "page": page, "views": list(PAGES[1:])})
+def complete_address(told: tuple[int, str, str], part: str = "") -> None:
+    """Make the address of this entry of the history say something, if it is a view's: number, query, view.
+
+    It is done once for a number.
+    """
+    number, query, page = told
+    hidden("address", {"query": query, "number": number, "page": page, "views": list(PAGES[1:])}, part)
 
 
 def go_past() -> None:

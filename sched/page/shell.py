@@ -83,6 +83,10 @@ def _view(key: str, draw: Callable[[], None], views: Mapping[str, Any]) -> None:
     if key != PAGES[0] or st.session_state.get("tab_of") != key:  # drawn anew, the Lab keeps its verdict
         name_view(VIEWS[key])
     st.session_state["tab_of"] = key
+    before = st.session_state.get("completed")
+    if before:
+        complete_address(before)  # at once: what is drawn may take long
     draw()
-    if completed := st.session_state.get("completed"):
-        complete_address(*completed)
+    completed = st.session_state.get("completed")
+    if completed and completed != before:
+        complete_address(completed, "_drawn")

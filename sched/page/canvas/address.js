@@ -1,8 +1,9 @@
 // The bar of views leaves an address that says nothing, which Back would come to: it is completed where it stands.
 // Whoever has gone Back meanwhile stands in another view's entry, which is left as it is.
 export default function complete({ data }) {
-  if (window.__addressed === data.number) return;
-  window.__addressed = data.number;
+  const told = `${data.number}?${data.query}`;
+  if (window.__addressed === told) return;
+  window.__addressed = told;
   const last = location.pathname.split("/").filter(Boolean).at(-1), view = data.views.includes(last) ? last : "lab";
   if (view === data.page) history.replaceState(history.state, "", `${location.pathname}?${data.query}`);
 }
