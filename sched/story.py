@@ -5,9 +5,9 @@ from typing import Any
 
 from sched.blame import KINDS
 from sched.language import ENGLISH, Language
+from sched.moments import RESOURCE_NAMES, RESOURCE_WORDS
 from sched.words import DEEDS, SHARE_WORTH_NAMING, SOME, count, duration, percent
 
-WORDS = {"kv_s": "KV memory", "seats_s": "seats", "tokens_s": "tokens"}
 OTHERS = {
     "quantum_s": "{span} until the iteration in progress had ended",
     "legitimate_s": "{span} behind its own level and above",
@@ -66,7 +66,11 @@ def story(told: Mapping[str, Any], say: Language = ENGLISH) -> list[str]:
 def _parts(causes: Mapping[str, float], inverted: float, say: Language) -> list[str]:
     """What the wait was made of: the inversion in it, and the rest."""
     if inverted:
-        lacked = [say(word) for key, word in WORDS.items() if causes[key] >= SHARE_WORTH_NAMING * inverted]
+        lacked = [
+            say(word)
+            for name, word in zip(RESOURCE_NAMES, RESOURCE_WORDS, strict=True)
+            if causes[f"{name}_s"] >= SHARE_WORTH_NAMING * inverted
+        ]
         what = lacked[0] if lacked else ""
         for one in lacked[1:]:
             what = say("{one} and {other}", one=what, other=one)

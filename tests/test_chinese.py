@@ -53,7 +53,7 @@ def constants() -> Iterator[str]:
     """Sentences that are chosen from a table before they are said."""
     yield from (*words.DEEDS.values(), *words.SOME.values())
     yield from (template for pair in verdict.NOT_SERVED.values() for template in pair)
-    yield from (*story.WORDS.values(), *story.OTHERS.values(), *(f"{{n}} {noun}s" for noun in NOUNS))
+    yield from (*story.OTHERS.values(), *(f"{{n}} {noun}s" for noun in NOUNS))
     yield from (*chronicle.ENDS.values(), *CAUSE_NAMES.values(), *RESOURCE_NAMES, *RESOURCE_WORDS)
     yield from settings_checks.UNUSED.values()
     yield from ("shot noise", "arrivals", "largest request")

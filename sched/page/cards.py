@@ -11,8 +11,7 @@ from sched.page.glossary import explained, meaning
 from sched.page.language import say, tr
 from sched.page.results import Result
 from sched.page.state import show, shown
-from sched.page.titles import about, title
-from sched.page.titles import unbroken as unbroken
+from sched.page.titles import about, title, unbroken
 from sched.page.trust import basis, open_about
 from sched.trust import Trust
 from sched.verdict import not_served
