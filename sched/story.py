@@ -1,4 +1,4 @@
-"""Sentences made of one run's figures: the caption under a moment, and the story of one request."""
+"""The story of one request: sentences made of one run's figures."""
 
 from collections.abc import Mapping
 from typing import Any
