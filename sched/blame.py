@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sched.causes import CauseRuns, spans
+from sched.causes import CauseRuns
 from sched.evidence import Evidence
 from sched.log import Ints
-from sched.occupancy import Bools, Pieces, expand
+from sched.occupancy import Bools, Pieces, meet, spans
 from sched.shares import RESOURCES, Rows, Split, floor_share, rows_of, splits
 
 DIRECT, GROWTH, BYPASS = range(3)
@@ -75,25 +75,21 @@ def _heads(row: Ints) -> Ints:
 
 def cells(seen: Evidence, rows: Rows) -> Iterator[Cells]:
     """For rows in order of slot: who of lower level was in the batch, a bounded part of them at a time."""
-    level_of_piece = seen.levels.of_request[seen.held.request]
-    for level in np.unique(rows.level).tolist():
-        own = rows.take(np.flatnonzero(rows.level == level))
-        holders = seen.held.take(level_of_piece > level)
-        for a, b in spans(seen.lower[2][level, own.slot], CELLS_AT_ONCE):
+    level_of_request, of_level = seen.levels.of_request, seen.levels.bands.of_level
+    band = of_level[rows.level]
+    lower = seen.lower_at(rows.level, rows.slot)[2]
+    for one in np.unique(band).tolist():
+        some = np.flatnonzero(band == one)
+        own, many = rows.take(some), lower[some]
+        holders = seen.held.take(of_level[level_of_request[seen.held.request]] >= one)
+        for a, b in spans(many, CELLS_AT_ONCE):
             part = own.take(slice(a, b))
             when = seen.time.iteration[part.slot]
             held = holders.take((holders.iteration <= when[-1]) & (holders.end > when[0]))
-            row, piece = _meet(held, when)
+            row, piece = meet(held, when)
+            is_lower = np.flatnonzero(level_of_request[held.request[piece]] > part.level[row])
+            row, piece = row[is_lower], piece[is_lower]
             yield Cells(part, held, row, piece, _heads(row), when[row])
-
-
-def _meet(held: Pieces, when: Ints) -> tuple[Ints, Ints]:
-    """Pairs of a moment and a piece that speaks for it, sorted by moment; `when` are iterations in order."""
-    first, end = np.searchsorted(when, held.iteration), np.searchsorted(when, held.end)
-    piece, row = expand(first, end - first)
-    # Sixteen bits are sorted by counting; there are never more moments at once.
-    order = np.argsort(row.astype(np.uint16), kind="stable")
-    return row[order], piece[order]
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +177,7 @@ def _held_at_the_start(seen: Evidence, part: Cells, some: Ints) -> Ints:
     stays = np.unique(part.held.stay)
     held = seen.held.take((seen.held.iteration <= when[-1]) & (seen.held.end > when[0]))
     held = held.take(np.isin(held.stay, stays))
-    row, piece = _meet(held, when)
+    row, piece = meet(held, when)
     blocks = np.zeros((len(waits), len(stays)), dtype=np.int32)
     blocks[order[row], np.searchsorted(stays, held.stay[piece])] = held.claimed(
         piece, when[row], seen.log.machine

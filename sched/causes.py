@@ -21,8 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sched.ahead import ahead
 from sched.log import Ints, Log
-from sched.occupancy import Bools, Timeline, expand, groups
+from sched.occupancy import Bools, Timeline, expand, groups, spans
 from sched.supply import CODE_OF_BITS, LEGITIMATE, Codes, Demand, Levels, Supply, Three, bits
 from sched.waits import Waits, needed_blocks, needed_tokens, queue_order
 
@@ -119,18 +120,6 @@ def cause_runs(
     return CauseRuns(wait, first, end, code).take(order).joined()
 
 
-def spans(sizes: Ints, most: int) -> Iterator[tuple[int, int]]:
-    """Consecutive ranges whose sizes sum to about `most`, and of at most 65,535 members."""
-    total = np.cumsum(sizes)
-    start = 0
-    while start < len(sizes):
-        before = int(total[start - 1]) if start else 0
-        stop = max(start + 1, int(np.searchsorted(total, before + most, "right")))
-        stop = min(stop, start + 65_535, len(sizes))
-        yield start, stop
-        start = stop
-
-
 def _window(queue: _Queue, a: int, b: int) -> Iterator[CauseRuns]:
     """Causes in the segments [a, b)."""
     rows = np.flatnonzero((queue.left < b) & (queue.right > a))
@@ -148,16 +137,13 @@ def _window(queue: _Queue, a: int, b: int) -> Iterator[CauseRuns]:
     # Sixteen bits are sorted by counting.
     order = np.argsort((segment - a).astype(np.uint16), kind="stable")
     by_moment, level = segment[order], queue.level[row]
-    ahead: list[Ints] = []
-    for k in range(3):
-        if k == 2 and queue.need[1].max() == 1:
-            ahead.append(ahead[1])
-            continue
-        before = np.empty_like(segment)
-        before[order] = _ahead(level[order], queue.need[k][row][order], by_moment, queue.is_mixed)
-        ahead.append(before)
+    kinds = (0, 1) if queue.need[1].max() == 1 else (0, 1, 2)
+    before = [np.empty_like(segment) for _ in kinds]
+    needs = [queue.need[k][row][order] for k in kinds]
+    for part, sums in zip(before, ahead(level[order], needs, by_moment, queue.is_mixed), strict=True):
+        part[order] = sums
     need = (queue.need[0][row], queue.need[1][row], queue.need[2][row])
-    asked = Demand(level, need, (ahead[0], ahead[1], ahead[2]))
+    asked = Demand(level, need, (before[0], before[1], before[-1]))
     best, worst = bits(queue.most, segment, asked), bits(queue.least, segment, asked)
     settled = (best == worst) | (best & 7 > 0)
     first, end = queue.edges[segment], queue.edges[segment + 1]
@@ -172,33 +158,14 @@ def _window(queue: _Queue, a: int, b: int) -> Iterator[CauseRuns]:
         yield CauseRuns(queue.wait[row[pair]], slot, until, code).joined()
 
 
-def _ahead(level: Ints, need: Ints, group: Ints, is_mixed: bool) -> Ints:
-    """Needs, within each group of neighbours, of those before whose level is not lower, summed."""
-
-    def running(part: Ints) -> Ints:
-        before = np.cumsum(part) - part
-        return before - before[start]
-
-    index = np.arange(len(group), dtype=np.int64)
-    is_start = np.ones(len(group), dtype=bool)
-    is_start[1:] = group[1:] != group[:-1]
-    start = np.maximum.accumulate(np.where(is_start, index, 0))
-    if not is_mixed:
-        return running(need)
-    ahead = np.zeros_like(need)
-    for one in np.unique(level):
-        ahead = np.where(level == one, running(np.where(level <= one, need, 0)), ahead)
-    return ahead
-
-
 def _deep(queue: _Queue, rows: Ints, stays: Bools, a: int, b: int) -> Bools:
     """Rows so far back in a long queue that those who wait before them all the while take all there is."""
     deep = np.zeros(len(rows), dtype=bool)
     if not stays.any():
         return deep
     level, together = queue.level[rows], np.zeros(len(rows), dtype=np.int64)
-    for k in range(3):
-        ahead = _ahead(level, np.where(stays, queue.need[k][rows], 0), together, queue.is_mixed)
+    needs = [np.where(stays, part[rows], 0) for part in queue.need]
+    for k, before in enumerate(ahead(level, needs, together, queue.is_mixed)):
         # One's own need counts as 1, so that whoever stands behind a deep one is deep too and misses nobody.
-        deep |= ahead >= queue.most.room[k][:, a:b].max(axis=1)[level]
+        deep |= before >= queue.most.room[k][:, a:b].max(axis=1)[queue.there.bands.of_level[level]]
     return deep

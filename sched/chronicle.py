@@ -92,7 +92,8 @@ def _stayed(inversion: Inversion, stay: int, say: Language) -> list[dict[str, An
     first, hit, known = (int(part[stay]) for part in (stays.iteration, stays.hit_tokens, stays.known_tokens))
     beside = seen.levels.held.seats[:, first]
     level = int(seen.levels.of_request[stays.request[stay]])
-    lower = int(beside[level + 1 :].sum())
+    slot = seen.time.slot[first]
+    lower = int(seen.lower_at(np.array([level]), np.array([slot]))[2][0])
     others = count(int(beside.sum()) - 1, "other", say)
     text = say("got in beside {others}, {lower} of them lower", others=others, lower=f"{lower:,}")
     if hit:

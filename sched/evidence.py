@@ -33,10 +33,22 @@ class Evidence:
 
     @cached_property
     def lower(self) -> tuple[Ints, Ints, Ints]:
-        """What the levels below each one hold in each slot, by resource, shape (levels, slots)."""
+        """What the bands of levels below each one hold in each slot, by resource, shape (bands, slots)."""
         held = self.levels.held
         own = (held.claimed, held.tokens, held.seats)
         blocks, tokens, seats = (self.time.spread(part.sum(axis=0) - np.cumsum(part, axis=0)) for part in own)
+        return blocks, tokens, seats
+
+    def lower_at(self, level: Ints, slot: Ints) -> tuple[Ints, Ints, Ints]:
+        """What the levels below each of these hold in these slots, by resource."""
+        bands = self.levels.bands
+        at = bands.of_level[level] * len(self.time.iteration) + slot
+        blocks, tokens, seats = (part.ravel()[at] for part in self.lower)
+        if len(some := np.flatnonzero(bands.is_shared[level])):
+            held, above = self.levels.held, self.levels.holders.above(level[some], slot[some])
+            own = (held.claimed, held.tokens, held.seats)
+            for found, part, upper in zip((blocks, tokens, seats), own, above, strict=True):
+                found[some] = self.time.spread(part.sum(axis=0))[slot[some]] - upper
         return blocks, tokens, seats
 
     @cached_property
@@ -64,7 +76,7 @@ class Evidence:
 def evidence(log: Log, watch: Callable[[], object] | None = None) -> Evidence:
     """Work out who held what and why each request waited. `watch` is called now and then."""
     time, held, found = timeline(log), pieces(log), waits(log)
-    by_level = levels(log, held)
+    by_level = levels(log, time, held)
     there = supply(log, time, by_level)
     runs = cause_runs(log, time, by_level, there, found, watch)
     return Evidence(log, time, held, by_level, there, found, runs)

@@ -195,7 +195,8 @@ def _quantum(inversion: Inversion, request: int) -> dict[str, float]:
     for row in np.flatnonzero((spans.request == request) & (spans.code == QUANTUM)).tolist():
         slot = int(np.searchsorted(seen.time.begin_ps, spans.from_ps[row])) - 1
         of_slot = tokens[:, seen.time.iteration[slot]]
-        lower, length = int(of_slot[level + 1 :].sum()), int(spans.to_ps[row] - spans.from_ps[row])
+        lower = int(seen.lower_at(np.array([level]), np.array([slot]))[1][0])
+        length = int(spans.to_ps[row] - spans.from_ps[row])
         share = length * lower // max(int(of_slot.sum()), 1)
         lower_s, other_s = lower_s + seconds(share), other_s + seconds(length - share)
     return {"lower_s": lower_s, "other_s": other_s}

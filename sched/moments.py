@@ -50,11 +50,11 @@ class Moments:
 
 def asked_and_free(seen: Evidence, wait: Ints, slot: Ints) -> tuple[Ints, Ints, Ints]:
     """Need, free and entitled of waits in slots, shape (3, len(wait)): rows are blocks, tokens, seats."""
-    level = seen.level(wait)
+    band = seen.levels.bands.of_level[seen.level(wait)]
     need = np.stack([part[wait] for part in seen.need])
     free = np.stack([part[slot] for part in seen.there.free])
     kept = seen.there.kept
-    entitled = free if kept is None else free - np.stack([part[level, slot] for part in kept])
+    entitled = free if kept is None else free - np.stack([part[band, slot] for part in kept])
     # The gate asks for the watermark on top of the need, so that it is shown there and not as taken.
     runs = free[2] < seen.log.machine.max_num_seqs
     water = np.zeros_like(free)

@@ -4,6 +4,7 @@ An iteration is one decision. Time between iterations in which the engine stood 
 that the slots of a timeline have no gaps.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -120,6 +121,27 @@ def groups(is_new: Bools) -> tuple[Ints, Ints]:
     """First and last row of each group of neighbours, from where a new one begins."""
     first = np.flatnonzero(is_new)
     return first, np.append(first[1:], len(is_new))[: len(first)] - 1
+
+
+def spans(sizes: Ints, most: int) -> Iterator[tuple[int, int]]:
+    """Consecutive ranges whose sizes sum to about `most`, and of at most 65,535 members."""
+    total = np.cumsum(sizes)
+    start = 0
+    while start < len(sizes):
+        before = int(total[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(total, before + most, "right")))
+        stop = min(stop, start + 65_535, len(sizes))
+        yield start, stop
+        start = stop
+
+
+def meet(held: Pieces, when: Ints) -> tuple[Ints, Ints]:
+    """Pairs of a moment and a piece that speaks for it, sorted by moment; `when` are iterations in order."""
+    first, end = np.searchsorted(when, held.iteration), np.searchsorted(when, held.end)
+    piece, row = expand(first, end - first)
+    # Sixteen bits are sorted by counting; there are never more moments at once.
+    order = np.argsort(row.astype(np.uint16), kind="stable")
+    return row[order], piece[order]
 
 
 def latest(owner: Ints, since: Ints, asked: Ints, at: Ints) -> Ints:

@@ -8,6 +8,7 @@ from itertools import groupby
 
 import numpy as np
 
+from sched.ahead import ahead
 from sched.evidence import Evidence
 from sched.log import Ints, Log
 from sched.model import Outcome
@@ -18,12 +19,20 @@ def bypasses(seen: Evidence) -> Ints:
     found, stays = seen.waits, seen.log.stays
     level, of_stay = seen.levels.of_request[found.request], seen.levels.of_request[stays.request]
     count = np.zeros(len(seen.log.requests.ids), dtype=np.int64)
-    for one in range(len(seen.levels.priority) - 1):
-        starts = np.sort(stays.start_ps[of_stay > one])
-        mine = np.flatnonzero(level == one)
-        passed = np.searchsorted(starts, found.to_ps[mine]) - np.searchsorted(starts, found.from_ps[mine])
-        np.add.at(count, found.request[mine], passed)
+    passed = _lower_before(stays.start_ps, of_stay, found.to_ps, level)
+    np.add.at(count, found.request, passed - _lower_before(stays.start_ps, of_stay, found.from_ps, level))
     return count
+
+
+def _lower_before(at: Ints, level: Ints, until: Ints, asked: Ints) -> Ints:
+    """For each `until`: how many events of a lower level than asked came before it."""
+    order = np.argsort(np.concatenate((until, at)), kind="stable")  # At the same time who asks comes first.
+    is_event = order >= len(until)
+    levels, together = np.concatenate((asked, level))[order], np.zeros(len(order), dtype=np.int64)
+    (not_lower,) = ahead(levels, [is_event.astype(np.int64)], together, True)
+    found = np.empty_like(until)
+    found[order[~is_event]] = (np.cumsum(is_event) - not_lower)[~is_event]
+    return found
 
 
 def order_inversions(log: Log) -> Ints:
@@ -58,11 +67,8 @@ def preemption_inversions(seen: Evidence) -> Ints:
     preempted, stays = seen.log.preempted, seen.log.stays
     level, of_stay = seen.levels.of_request[preempted.victim], seen.levels.of_request[stays.request]
     found = np.zeros(len(seen.log.requests.ids), dtype=np.int64)
-    for one in range(len(seen.levels.priority) - 1):
-        mine = np.flatnonzero(level == one)
-        when, lower = preempted.iteration[mine], of_stay > one
-        # In the batch before the decision and after it: begun before, and not yet ended with it.
-        begun = np.searchsorted(np.sort(stays.iteration[lower]), when)
-        ended = np.searchsorted(np.sort(stays.end_iteration[lower]), when, "right")
-        np.add.at(found, preempted.victim[mine[begun > ended]], 1)
+    # In the batch before the decision and after it: begun before, and not yet ended with it.
+    begun = _lower_before(stays.iteration, of_stay, preempted.iteration, level)
+    ended = _lower_before(stays.end_iteration, of_stay, preempted.iteration + 1, level)
+    np.add.at(found, preempted.victim[begun > ended], 1)
     return found

@@ -104,9 +104,9 @@ def floor_share(length: Ints, part: Any, whole: Any) -> Ints:
 def splits(seen: Evidence, rows: Rows) -> tuple[Split, Split, Split]:
     """The cut of each row by resource. Several that bind weigh as what is missing of each, by capacity."""
     zero = np.zeros(len(rows), dtype=np.int64)
-    at = rows.level * len(seen.time.iteration) + rows.slot
+    at = seen.levels.bands.of_level[rows.level] * len(seen.time.iteration) + rows.slot
     kept = [zero] * 3 if seen.there.kept is None else [part.ravel()[at] for part in seen.there.kept]
-    lower = [part.ravel()[at] for part in seen.lower]
+    lower = seen.lower_at(rows.level, rows.slot)
     weight: list[Any] = [((rows.code & bit) > 0).astype(np.int64) for bit in RESOURCES]
     for code in (KV + TOKENS, KV + SEATS, TOKENS + SEATS, KV + TOKENS + SEATS):
         several = np.flatnonzero(rows.code == code)

@@ -116,7 +116,7 @@ def stranded(log: Log, inversion: Inversion, until_ps: int) -> dict[str, Any]:
         promised = np.minimum(free, np.maximum(time.spread(held.claimed.sum(axis=0)) - used, 0))
     reserved = np.zeros_like(free)
     if seen.there.kept is not None and seen.there.kept[0].any():
-        lower = int(seen.there.kept[0].any(axis=1).argmax())
+        lower = int(seen.levels.bands.first[seen.there.kept[0].any(axis=1).argmax()])
         reserved = np.minimum(seen.there.kept[0][-1], free - promised)
         reserved = np.where(_waiting(inversion, lower) > 0, reserved, 0)
     parts = [exact_dot(part, length) for part in (promised, reserved, free - promised - reserved)]

@@ -43,7 +43,7 @@ ROWS = (
         "execution overtaking residual forecast forward notes rules drain guide bounds chronicle",
         "numpy",
     ),
-    (5, "trajectories counters at_once sizing_words believed scored", "numpy"),
+    (5, "trajectories counters at_once sizing_words believed bands ahead scored", "numpy"),
     (6, "experiments tasks workers measures intervals", "numpy pandas pyarrow scipy dask distributed"),
     (6, "grids ranges spreadsheet", ""),
     (6, "report exports", "numpy pandas pyarrow"),
