@@ -1,6 +1,7 @@
 """Pictures are made from the log: each block where the engine counts it, each name as it was written."""
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
@@ -15,12 +16,14 @@ from sched.figures.blocks import FREE, memory
 from sched.figures.captions import caption
 from sched.figures.glance import Glance, span, status
 from sched.figures.measure import apart, lines, width
+from sched.figures.panel_part import queue
 from sched.figures.picture import Drawn, Scene, picture
 from sched.figures.side import side
 from sched.figures.svg import document, tag, words
 from sched.figures.thumbnail import thumbnail
 from sched.inversion import analyse
-from sched.language import language
+from sched.language import ENGLISH, language
+from sched.model import PS_PER_S
 from sched.presets import presets
 from sched.scenario import Scenario, preset
 from tests.conftest import ROOT
@@ -123,6 +126,28 @@ def test_a_picture_holds_what_it_was_given_as_text() -> None:
     made = picture(scene("textbook", ("fcfs", "preemptive")))
     assert "<script" not in made and "\x00" not in made
     assert NASTY.split()[0].replace("\x00", "\ufffd") in texts(made)
+
+
+def test_the_queue_of_a_picture_leaves_out_nobody_who_waits() -> None:
+    log = simulate(preset("noisy-neighbour"), "backfill")
+    seen, room = side(log, analyse(log)), 570.0
+    for at_s in np.arange(58.0, 72.0, 0.7):
+        view = Glance(seen, int(at_s * PS_PER_S))
+        shown = texts(document(600, 40, [queue(view, room, ENGLISH)]))
+        counted = [int(many) for many in re.findall(r"(?<![\w-])(\d+) (?:chat|api|docs)\b", shown)]
+        assert sum(counted) + len(re.findall(r"\w+-\d+ needs", shown)) == len(view.waiting)
+
+
+def test_cards_fill_the_width_of_a_picture() -> None:
+    for many in (3, 4, 5, 6):
+        shown = scene("textbook", ("backfill",))
+        drawn = picture(replace(shown, cards=[shown.cards[0]] * many))
+        ends = [
+            float(one.attrib["x"]) + float(one.attrib["width"])
+            for one in ElementTree.fromstring(drawn).iter()
+            if one.attrib.get("height") == "84"
+        ]
+        assert len(ends) == many and max(ends) == pytest.approx(1184 - 26 - 1, abs=0.2)
 
 
 def test_the_same_scene_is_the_same_picture() -> None:

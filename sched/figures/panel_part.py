@@ -101,21 +101,17 @@ def holders(view: Glance, room: float, say: Language) -> Markup:
 
 
 def queue(view: Glance, room: float, say: Language) -> Markup:
-    """The urgent ones that wait by name, all others by class, as many as there is room for."""
-    side, ink = view.side, {"font_size": 12.5, "fill": P["ink"]}
+    """The urgent ones that wait by name, as many as leave room for all others by class."""
+    ink = {"font_size": 12.5, "fill": P["ink"]}
     head = say("Queue")
     parts, x = [words(head, 0, 14, font_size=12.5, fill=P["ink3"])], width(head, 12.5) + 14
-    chips: list[tuple[int, str, bool]] = [
-        (0, f"{view.name(one.request)} {say('needs {n}', n=f'{one.needs:,}')}", one.code < 8)
-        for one in view.waiting
-        if not side.level[one.request] and not side.is_flat
-    ][:3]
-    chips += list(_classes_waiting(view, len(chips)))
+    rows = (_chips(view, named, say) for named in range(MOST_NAMED, -1, -1))
+    chips = next((row for row in rows if x + sum(_long(text) + 6 for _, text, _ in row) <= room + 6), None)
+    chips = _chips(view, 0, say) if chips is None else chips
     if not chips:
         parts.append(words(say("empty"), x, 14, font_size=12.5, fill=P["ink2"]))
     for look, text, is_bad in chips:
-        text = shortened(text, 220, 12.5)
-        long = width(text, 12.5) + 30
+        long = _long(text)
         if x + long > room:
             break
         parts.append(box(x, 0, long, 20, P["culpritBg"] if is_bad else P["surface"], rx=7))
@@ -124,7 +120,26 @@ def queue(view: Glance, room: float, say: Language) -> Markup:
     return joined(parts)
 
 
-def _classes_waiting(view: Glance, named: int) -> Iterable[tuple[int, str, bool]]:
+MOST_NAMED = 3
+"""Of those that wait so many are named."""
+
+
+def _long(text: str) -> float:
+    return width(text, 12.5) + 30
+
+
+def _chips(view: Glance, named: int, say: Language) -> list[tuple[int, str, bool]]:
+    """Look, text, and whether it waits in inversion: so many urgent ones by name, the rest by class."""
+    side = view.side
+    urgent = [] if side.is_flat else [one for one in view.waiting if not side.level[one.request]]
+    chips = [
+        (0, f"{view.name(one.request)} {say('needs {n}', n=f'{one.needs:,}')}", one.code < 8)
+        for one in urgent[:named]
+    ]
+    return [(look, shortened(text, 220, 12.5), bad) for look, text, bad in (*chips, *_rest(view, len(chips)))]
+
+
+def _rest(view: Glance, named: int) -> Iterable[tuple[int, str, bool]]:
     """Of those who are not named: how many of each class."""
     side, counts = view.side, dict[int, int]()
     skipped = 0

@@ -23,7 +23,7 @@ ROOM = WIDTH - 2 * MARGIN
 PANEL = (ROOM - GAP) / 2
 GANTT = 268.0
 CARDS = 5
-"""Cards in a row."""
+"""Cards in a row, at most."""
 P = palette()
 TONES = {"bad": P["culprit"], "good": P["urgent"], "strong": P["ink"]}
 
@@ -99,7 +99,7 @@ def _head(parts: list[Markup], scene: Scene, y: float) -> float:
     y = _paragraph(parts, list(scene.verdict), y + 31, 20, 27)
     y = _paragraph(parts, [(scene.trust, "quiet")], y - 4, 12.5, 17) + 4
     for place in range(0, len(scene.cards), CARDS):
-        parts.append(_cards(scene.cards[place : place + CARDS], y))
+        parts.append(_cards(scene.cards[place : place + CARDS], y, max(3, min(CARDS, len(scene.cards)))))
         y += 96
     return y
 
@@ -121,9 +121,9 @@ def _paragraph(parts: list[Markup], runs: list[Toned], y: float, size: float, le
     return y
 
 
-def _cards(rows: Sequence[Mapping[str, Any]], y: float) -> Markup:
-    """One row of cards."""
-    wide, parts = (ROOM - 10 * (CARDS - 1)) / CARDS, list[Markup]()
+def _cards(rows: Sequence[Mapping[str, Any]], y: float, columns: int) -> Markup:
+    """One row of cards, of which so many fill the width."""
+    wide, parts = (ROOM - 10 * (columns - 1)) / columns, list[Markup]()
     for place, row in enumerate(rows):
         x, chosen = MARGIN + place * (wide + 10), row.get("side")
         frame = {"stroke": P["accent"], "stroke_width": 2} if chosen else {}
