@@ -5,7 +5,7 @@ const views = await globalThis.schedLab.ready;
 const place = document.getElementById("stage"), text = document.getElementById("payload").textContent;
 const data = Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
 const parentElement = place.attachShadow({ mode: "open" }), box = document.createElement("div");
-const api = { data, parentElement, setStateValue() {}, setTriggerValue() {} };
+const api = { data, parentElement, alone: true, setStateValue() {}, setTriggerValue() {} };
 const draw = () => views.stage(api);
 
 box.className = "stage-root";

@@ -101,7 +101,14 @@ Object.assign(Stage.prototype, {
     if (x < GUTTER - 1 || x > this.width + 1) return;
     g.fillStyle = p.ink;
     g.fillRect(x - 0.8, 18, 1.6, this.ganttHeight);
-    const left = Math.max(0, Math.min(this.width - wide, x - wide / 2));
+    const left = Math.max(GUTTER - 4, Math.min(this.width - wide, x - wide / 2));
+    g.font = `400 12px ${p.font}`;
+    g.fillStyle = p.bg;
+    for (const [at, text] of this.gantt.ticks(this.window)) {          // no half of a number beside the time
+      const half = g.measureText(text).width / 2 + 1;
+      if (Math.abs(at - left - wide / 2) < wide / 2 + half) g.fillRect(at - half, 0, 2 * half, 17);
+    }
+    g.fillStyle = p.ink;
     g.beginPath(); g.roundRect(left, 0, wide, 18, 5); g.fill();
     g.fillStyle = p.bg;
     g.font = `600 12px ${p.font}`;

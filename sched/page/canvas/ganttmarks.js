@@ -5,16 +5,21 @@ const STEPS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10
 Object.assign(Gantt.prototype, {
   axisStep(rate) { return STEPS.find((s) => s * rate > 62) ?? this.plot / rate; },
 
-  axis(g, w, p) {
+  // Where the numbers of the axis stand, and what they say.
+  *ticks(w) {
     const step = this.axisStep(this.plot / (w[1] - w[0]));
+    for (let k = Math.ceil(w[0] / step); k * step <= w[1]; k++) {
+      const x = Math.round(this.x(k * step, w)) + 0.5;
+      if (x > GUTTER + 14 && x < this.width - 16) yield [x, Number((k * step).toFixed(3)) + NARROW_NO_BREAK + "s"];
+    }
+  },
+
+  axis(g, w, p) {
     g.font = `400 12px ${p.font}`;
     g.textBaseline = "middle";
     g.textAlign = "center";
     g.fillStyle = p.ink2;
-    for (let k = Math.ceil(w[0] / step); k * step <= w[1]; k++) {
-      const x = Math.round(this.x(k * step, w)) + 0.5;
-      if (x > GUTTER + 14 && x < this.width - 16) g.fillText(Number((k * step).toFixed(3)) + NARROW_NO_BREAK + "s", x, 8);
-    }
+    for (const [x, text] of this.ticks(w)) g.fillText(text, x, 8);
     g.textAlign = "left";
   },
 
@@ -54,6 +59,7 @@ Object.assign(Gantt.prototype, {
     if (!row || row[0].pitch < 4 || !text) return;
     const world = this.worlds[0], a = this.x(world.requests.arrival[focus], w), first = world.firstAsked[focus];
     const b = first < world.firstAsked[focus + 1] ? this.x(world.asked.to[first], w) : a;
+    if (a > this.width || b < GUTTER) return;                                        // its wait is not in view
     g.font = `600 12px ${p.font}`;
     g.textBaseline = "middle";
     const wide = g.measureText(text).width, y = row[1] + Math.min(4.4, row[0].pitch / 2);
@@ -100,12 +106,20 @@ Object.assign(Gantt.prototype, {
     g.textBaseline = "middle";
     g.font = `400 12px ${p.font}`;
     g.fillStyle = p.ink2;
-    if (this.worlds[1]) g.fillText(tr("A thick, B thin"), GUTTER - 6, 8);
+    if (this.worlds[1]) this.beside(g, p, tr("A thick, B thin"), 8);
     for (const group of this.groups) {
       const visible = group.members.filter((r) => arrival[r] < w[1] && !(ended[r] < w[0]));
       if (group.pitch >= 10) this.rowLabels(g, p, group, visible, view); else this.groupLabel(g, p, group, visible);
     }
-    if (this.preemptedY !== null) { g.fillStyle = p.ink2; g.font = `400 12px ${p.font}`; g.fillText(this.preemptedSide ? tr("preempted in B") : tr("preempted in A"), GUTTER - 6, this.preemptedY + 0.5); }
+    if (this.preemptedY !== null) { g.fillStyle = p.ink2; this.beside(g, p, this.preemptedSide ? tr("preempted in B") : tr("preempted in A"), this.preemptedY + 0.5); }
+  },
+
+  // A text at the right of the gutter; where a font is wide it is smaller rather than cut.
+  beside(g, p, text, y) {
+    g.font = `400 12px ${p.font}`;
+    const room = GUTTER - 10, wide = g.measureText(text).width;
+    if (wide > room) g.font = `400 ${((12 * room) / wide).toFixed(1)}px ${p.font}`;
+    g.fillText(text, GUTTER - 6, y);
   },
 
   rowLabels(g, p, group, visible, { t, focus, culprit }) {

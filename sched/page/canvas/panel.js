@@ -167,7 +167,7 @@ class Panel {
       if (chip.hidden) return;
       say(chip.lastChild, role === 2 ? tr("{name}, {blocks}", { name: world.name(world.stays.request[middle[2]]), blocks: state.held[middle[2]] }) : tr("{name} {blocks}", { name: names[role], blocks: held[role] }));
       const bottomLeft = [4, height - 4, 0, -100], corner = buffer ? [bottomLeft, [4, 3, 0, 0]] : [[4, 3, 0, 0], [width - 4, height - 4, -100, -100]];
-      const at = role === 2 ? [middle[0], middle[1], -50, -50] : corner[role];
+      const at = role === 2 ? [middle[0], this.clear(middle[1], buffer), -50, -50] : corner[role];
       chip.style.transform = `translate(${Math.round(at[0])}px,${Math.round(at[1])}px) translate(${at[2]}%,${at[3]}%)`;
     });
     this.flag.hidden = culprit === null;
@@ -183,7 +183,7 @@ class Panel {
     }
   }
 
-  // Where the culprit's name covers neither the labels in the corners nor that of the buffer.
+  // Where a name in the middle covers neither the labels in the corners nor that of the buffer.
   clear(y, buffer) {
     const edge = this.memory.height - (buffer ? this.keptHeight() + 12 : -12), inside = Math.max(34, Math.min(this.memory.height - 12, y));
     return buffer && Math.abs(inside - edge) < 20 ? (edge > 54 ? edge - 21 : edge + 21) : Math.min(inside, this.memory.height - 12);

@@ -142,7 +142,8 @@ Object.assign(Stage.prototype, {
   // Where nothing has the focus letters and digits act at once; keys that move a page only once the stage was clicked.
   onPageKey(event) {
     if (event.target !== document.body || !this.worlds.length || !this.root.isConnected || document.querySelector('[role="dialog"]')) return;
-    if (this.clicked || /^[npwbft?[\]]$/.test(event.key) || /^(?:Digit|Numpad)[1-5]$/.test(event.code)) this.onKey(event);
+    const alone = this.api.alone && /^( |Arrow(Left|Right))$/.test(event.key);          // a report has said that these play
+    if (this.clicked || alone || /^[npwbft?[\]]$/.test(event.key) || /^(?:Digit|Numpad)[1-5]$/.test(event.code)) this.onKey(event);
   },
 
   escape() { if (!this.help.root.hidden) this.help.toggle(false); else this.attend(null); },

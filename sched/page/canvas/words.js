@@ -6,7 +6,7 @@ const blocksOf = (n) => trCount(n, "{n} block", "{n} blocks");
 class View {
   constructor(world, t) {
     const { i, busy } = world.moment(t), idle = !busy;
-    this.state = world.seek(Math.max(0, i), idle);
+    this.state = world.seek(i, idle);
     Object.assign(this, { world, t, i, idle, stays: world.running(i, idle) });
     this.used = idle ? 0 : this.state.urgent + this.state.others;
     this.free = Math.max(0, world.capacity - this.used);
