@@ -64,6 +64,8 @@ def test_the_causes_add_up_to_the_wait_exactly(run: Run) -> None:
     drawn = sum(np.asarray(bar["x"], dtype=float) for bar in chart.figure["data"])
     means = [sum(found.values()) / PS_PER_S / many for many, found in parts.values()]
     assert drawn == pytest.approx(means, rel=1e-5)
+    for bar in chart.figure["data"]:
+        assert bar["marker"]["line"]["width"] == [int(one > 0) for one in bar["x"]]
 
 
 def test_service_ends_at_the_totals_of_the_tenants(run: Run) -> None:

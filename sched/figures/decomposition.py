@@ -82,7 +82,11 @@ def decomposition(
                 "y": list(range(len(drawn))),
                 "marker": {
                     "color": colours[ground],
-                    "line": {"color": colours[ink if shape else ground], "width": 1},
+                    # A piece of nothing has no edge either.
+                    "line": {
+                        "color": colours[ink if shape else ground],
+                        "width": (x > 0).astype(int).tolist(),
+                    },
                     **({"pattern": pattern} if shape else {}),
                 },
                 "hovertemplate": say("{time} a request, {cause}", time="%{x:.3~g} s", cause=names[cause])
