@@ -201,6 +201,9 @@ def _priorities(raw: list[Any], urgency: str, assumed: list[str]) -> tuple[list[
     if words:
         listed = ", ".join(f"{text} = {found[text]}" for text in sorted(found) if text.lower() in WORDS)
         assumed.append(f"priorities are words: {listed} (0 is the most urgent)")
+    elif len(set(numbers)) > 1:
+        which = "larger" if urgency == "high_first" else "smaller"
+        assumed.append(f"of two priorities the {which} number is the more urgent (urgency = {urgency})")
     labels = [f"P{number}" if number >= 0 else f"priority {number}" for number in numbers]
     if words and urgency == "high_first":
         numbers = [-number for number in numbers]

@@ -272,7 +272,11 @@ def test_priorities_are_numbers_or_known_words_and_the_rest_is_reported() -> Non
     assert '"urgent!!" (1)' in assumed(trace) and "1 record without a priority count as 1" in assumed(trace)
     turned = read(HEAD.strip() + ",priority\n" + rows, urgency="high_first")
     assert turned.priority.tolist() == [0, -2, -1, -1, -1]
-    assert read(HEAD.strip() + ",priority\n0,1,1,7\n1,1,1,-3\n").priority.tolist() == [7, -3]
+    numbers = HEAD.strip() + ",priority\n0,1,1,7\n1,1,1,-3\n"
+    assert read(numbers).priority.tolist() == [7, -3]
+    assert "the smaller number is the more urgent" in assumed(read(numbers))
+    assert "the larger number is the more urgent" in assumed(read(numbers, urgency="high_first"))
+    assert "more urgent" not in assumed(read(HEAD.strip() + ",priority\n0,1,1,7\n1,1,1,7\n"))
 
 
 def test_empty_outputs_are_dropped_or_count_as_one() -> None:
