@@ -25,6 +25,10 @@ IN_ALL = (
     "recomputed_tokens",
     "stranded_kv.share",
 )
+IN_BRACKETS = (
+    "Means over the seeds; in brackets what holds the true mean with 95 %, cut where no figure can be, "
+    "such as below 0 s."
+)
 MOST_ROWS = 60
 """Of a long table this many rows are shown; `--json` and `--csv` have them all."""
 
@@ -73,9 +77,8 @@ def compared(found: Comparison) -> str:
     if len(found.policies) > 1:
         parts.append(_against(found))
     if len(found.seeds) > 1:
-        text = "Means over the seeds; in brackets what holds the true mean with 95 %."
         clear = " * clear beside the other policies (Holm, 5 %)." if len(found.policies) > 1 else ""
-        parts.append(f"{text}{clear}")
+        parts.append(f"{IN_BRACKETS}{clear}")
     parts += (
         ["\n".join(f"Note: {note['path']}: {note['text']}" for note in found.notes)] if found.notes else []
     )
@@ -133,4 +136,5 @@ def swept(found: Sweep) -> str:
     more = len(lines) - MOST_ROWS
     about = f"{count(len(found.points), 'point')}, {_seeds(found.scenario, found.seeds)}"
     rest = f"\n… and {count(more, 'more row')}; --json and --csv have them all" if more > 0 else ""
-    return f"{about}\n\n{text}{rest}"
+    brackets = f"\n\n{IN_BRACKETS}" if len(found.seeds) > 1 else ""
+    return f"{about}\n\n{text}{rest}{brackets}"
