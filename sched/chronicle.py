@@ -84,6 +84,16 @@ def _waited(inversion: Inversion, wait: int, say: Language) -> dict[str, Any]:
     return _event(since, until, "wait", text)
 
 
+def _beside(many: int, lower: int, say: Language) -> str:
+    """How many others were in the batch already, and how many of them are less urgent."""
+    if not many:
+        return say("got in alone")
+    told = {"others": count(many, "other", say), "lower": f"{lower:,}"}
+    if many == 1:
+        return say("got in beside 1 other, which is lower" if lower else "got in beside 1 other, not lower")
+    return say("got in beside {others}, {lower} of them lower", **told)
+
+
 def _stayed(inversion: Inversion, stay: int, say: Language) -> list[dict[str, Any]]:
     """A stay in the batch: entry, prefill, decoding with its growth, and a preemption at its end."""
     seen = inversion.seen
@@ -94,8 +104,7 @@ def _stayed(inversion: Inversion, stay: int, say: Language) -> list[dict[str, An
     level = int(seen.levels.of_request[stays.request[stay]])
     slot = seen.time.slot[first]
     lower = int(seen.lower_at(np.array([level]), np.array([slot]))[2][0])
-    others = count(int(beside.sum()) - 1, "other", say)
-    text = say("got in beside {others}, {lower} of them lower", others=others, lower=f"{lower:,}")
+    text = _beside(int(beside.sum()) - 1, lower, say)
     if hit:
         template = (
             "{text}; {tokens} came from the prefix cache"

@@ -591,12 +591,12 @@ def test_a_life_in_words() -> None:
     told = [(row["event"], row["text"]) for row in events(analyse(log), of(log, "H"))]
     assert told == [
         ("arrival", "came with 3 prompt tokens, to emit 8"),
-        ("admission", "got in beside 1 other, 1 of them lower"),
+        ("admission", "got in beside 1 other, which is lower"),
         ("prefill", "prefilled 3 tokens in 1 piece; its blocks grew from 0 to 3"),
         ("decode", "decoded 2 tokens; its blocks grew from 3 to 5"),
         ("preemption", "preempted for L with 5 computed tokens, while 1 less urgent request stayed"),
         ("wait", "waited 0.63 s: kv 0.63 s; lower ones held what it lacked: L 0.63 s"),
-        ("admission", "got in beside 0 others, 0 of them lower"),
+        ("admission", "got in alone"),
         ("prefill", "prefilled 6 tokens in 1 piece; its blocks grew from 0 to 6"),
         ("decode", "decoded 4 tokens; its blocks grew from 6 to 10"),
         ("end", "finished, with 8 tokens emitted"),

@@ -291,6 +291,14 @@ def test_the_axis_of_shares_holds_what_a_setting_adds(most: float) -> None:
     assert drawn["ticktext"][-1] == f"{drawn['tickvals'][-1]:.0%}"
 
 
+def test_a_second_knob_that_makes_no_difference_is_said_once() -> None:
+    page = opened(chart="map", vary2="engine.max_num_seqs=60:120:60")
+    said = texts(page).replace("\u202f", " ")
+    assert "With Seats 60 as with Seats 120 it takes **a rescue buffer of 20 %**." in said
+    page = opened(chart="map", vary2="engine.max_num_seqs=60:120:60", goal="chat.ttft_s.p99<=0.01")
+    assert "With Seats 60 as with Seats 120 **none** of these is enough." in texts(page)
+
+
 def test_two_sizes_are_told_apart(curve: AppTest) -> None:
     wanted = goal("chat.ttft_s.p99<=1")
     assert not sizes_differ("0.25", 0.25, wanted) and not sizes_differ("0.25", None, wanted)

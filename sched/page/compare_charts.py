@@ -19,7 +19,7 @@ from sched.page.cards import seconds
 from sched.page.compare_choices import Chosen, family_names
 from sched.page.compare_full import full_table
 from sched.page.component import is_dark
-from sched.page.language import say, tr
+from sched.page.language import say, tr, tr_count
 from sched.page.results import Result, alone
 from sched.page.state import show, shown
 from sched.page.tabs import open_tab
@@ -117,8 +117,11 @@ def _distributions(now: Shown, what: Chosen, runs: Runs) -> None:
     many = max((len(one) for one in samples.values()), default=0)
     _heading(
         tr("How {name} fares: {figure}", name=plain(what.name), figure=figure),
-        tr(
-            "Share of {n} requests that got it within a time, seed {seed}.", n=f"{many:,}", seed=scenario.seed
+        tr_count(
+            many,
+            "Share of {n} request that got it within a time, seed {seed}.",
+            "Share of {n} requests that got it within a time, seed {seed}.",
+            seed=scenario.seed,
         ),
     )
     chart = distributions(samples, what.goal_s(scenario), is_dark(), say())

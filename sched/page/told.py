@@ -179,11 +179,13 @@ def _how_many(now: Shown, run: Result, found: tuple[Incident, ...]) -> str:
     late = sum(
         one.waited_s * PS_PER_S > patience_ps(now.scenario, run.log, ids.index(one.request)) for one in found
     )
-    return tr_count(
-        len(found),
-        "{late} of the {n} incident below waited longer. Show one on the stage to read what its request was "
-        "told.",
+    if len(found) == 1 and late:
+        return tr("The incident below waited longer. Show it on the stage to read what its request was told.")
+    if len(found) == 1:
+        return tr("The incident below did not wait longer.")
+    return tr(
         "{late} of the {n} incidents below waited longer. Show one on the stage to read what its request was "
         "told.",
         late=f"{late:,}",
+        n=f"{len(found):,}",
     )

@@ -194,16 +194,23 @@ def map_verdict(
         figure=figure_title(wanted),
         goal=seconds(wanted.value),
     )
-    ends = []
-    for place in (0, len(sides) - 1):
-        found = rows[place]
-        side = setting(keys[1], sides[place])
-        if found is not None and found.meets:
-            taken = setting(keys[0], columns[found.outcome.place[0]])
-            ends.append(tr("With {side} it takes **{setting}**.", side=side, setting=taken))
-        else:
-            ends.append(tr("With {side} **none** of these is enough.", side=side))
-    return joined([total, *dict.fromkeys(ends)], say())
+    ends = (rows[0], rows[-1])
+    first, last = setting(keys[1], sides[0]), setting(keys[1], sides[-1])
+    taken = [
+        setting(keys[0], columns[one.outcome.place[0]]) if one is not None and one.meets else ""
+        for one in ends
+    ]
+    parts = [
+        tr("With {side} it takes **{setting}**.", side=side, setting=one)
+        if one
+        else tr("With {side} **none** of these is enough.", side=side)
+        for side, one in zip((first, last), taken, strict=True)
+    ]
+    if first != last and taken[0] == taken[1]:
+        told = {"first": first, "last": last, "setting": taken[0]}
+        one = tr("With {first} as with {last} **none** of these is enough.", **told)
+        parts = [tr("With {first} as with {last} it takes **{setting}**.", **told) if taken[0] else one]
+    return joined([total, *dict.fromkeys(parts)], say())
 
 
 def load_verdict(bend: Load | None, listed: Sequence[Outcome], factors: Sequence[float], wanted: Goal) -> str:
