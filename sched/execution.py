@@ -18,6 +18,9 @@ from sched.log import Ints, Log
 from sched.several import JoinedInversion
 from sched.sums import exact_sum
 
+FEW_LEVELS, STRETCHES_AT_ONCE = 16, 256
+"""Up to so many levels the whole run is looked at in one, else so many stretches at a time."""
+
 
 @dataclass(frozen=True, eq=False)
 class Execution:
@@ -65,13 +68,22 @@ def execution(seen: Evidence, cost: IterationCost) -> Execution:
     np.add.at(running, stays.request, stays.end_ps - stays.start_ps)
     if levels < 2 or not len(rows.count):
         return Execution(running, inverted)
-    took = durations(work_by_level(seen), cost, rows.count)
-    added = np.zeros((levels, len(rows.count) + 1), dtype=np.int64)
-    np.cumsum(took[-1] - took, axis=1, out=added[:, 1:])
     first = np.searchsorted(rows.iteration, stays.iteration)
     end = np.searchsorted(rows.iteration, stays.end_iteration)
     level = seen.levels.of_request[stays.request]
-    np.add.at(inverted, stays.request, added[level, end] - added[level, first])
+    # Of many levels only a few are in the batch in a part of the run.
+    size = len(rows.count) if levels <= FEW_LEVELS else STRETCHES_AT_ONCE
+    for a in range(0, len(rows.count), size):
+        b = min(a + size, len(rows.count))
+        there = np.flatnonzero((first < b) & (end > a))
+        found, rank = np.unique(level[there], return_inverse=True)
+        if len(found) < 2:
+            continue
+        took = durations(work_by_level(seen, found, a, b), cost, rows.count[a:b])
+        added = np.zeros((len(found), b - a + 1), dtype=np.int64)
+        np.cumsum(took[-1] - took, axis=1, out=added[:, 1:])
+        begin, until = np.maximum(first[there], a) - a, np.minimum(end[there], b) - a
+        np.add.at(inverted, stays.request[there], added[rank, until] - added[rank, begin])
     return Execution(running, inverted)
 
 
@@ -87,20 +99,26 @@ def execution_of(inversion: Inversion, cost: IterationCost) -> Execution:
     return Execution(*columns)
 
 
-def work_by_level(seen: Evidence) -> Work:
-    """The decodes and prefill chunks of each level. The batch changes only from one stretch to the next."""
-    log, held = seen.log, seen.held
-    shape = (len(seen.levels.priority), len(log.stretches.count))
-    level = seen.levels.of_request[held.request]
-    first = np.searchsorted(log.stretches.iteration, held.iteration)
-    end = np.searchsorted(log.stretches.iteration, held.iteration + held.count)
+def work_by_level(seen: Evidence, levels: Ints, a: int, b: int) -> Work:
+    """The decodes and prefill chunks of these levels in the stretches [a, b), in which nobody else is there.
+
+    The batch changes only from one stretch to the next.
+    """
+    log, stretches = seen.log, seen.log.stretches.iteration
+    limits = np.append(stretches, log.iterations)
+    held = seen.held
+    held = held.take((held.iteration < limits[b]) & (held.iteration + held.count > limits[a]))
+    shape = (len(levels), b - a)
+    level = np.searchsorted(levels, seen.levels.of_request[held.request])
+    first = np.searchsorted(stretches[a:b], held.iteration)
+    end = np.searchsorted(stretches[a:b], held.iteration + held.count)
     is_decode = held.before >= log.stays.known_tokens[held.stay]
     some = np.flatnonzero(is_decode)
     of, begin, until = level[some], first[some], end[some]
     # A decode has one token more before it in each iteration: the difference to the iteration's number stays.
     offset = held.before[some] - held.iteration[some]
     decodes = _between(shape, of, begin, until, np.ones_like(some))
-    context = _between(shape, of, begin, until, offset) + decodes * log.stretches.iteration
+    context = _between(shape, of, begin, until, offset) + decodes * stretches[a:b]
     some = np.flatnonzero(~is_decode)
     at = (level[some], first[some])
     tokens, before = held.step[some], held.before[some]

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sched import Scenario, simulate
+from sched import execution as module
 from sched.cost import IterationCost, iteration_cost
 from sched.evidence import evidence
 from sched.execution import Execution, durations, execution, execution_of, slowest, work_by_level
@@ -95,12 +96,26 @@ def test_it_is_what_each_iteration_takes_less_what_it_takes_without_lower_ones(r
 
 
 @settings(max_examples=60)
+@given(runs(), st.integers(1, 4))
+def test_a_run_looked_at_in_parts_comes_to_the_same(run: Run, at_once: int) -> None:
+    log, cost = run
+    seen = evidence(log)
+    whole = execution(seen, cost)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "FEW_LEVELS", 1)
+        patch.setattr(module, "STRETCHES_AT_ONCE", at_once)
+        assert execution(seen, cost).inversion_ps.tolist() == whole.inversion_ps.tolist()
+
+
+@settings(max_examples=60)
 @given(runs())
 def test_the_whole_batch_takes_what_the_engine_took(run: Run) -> None:
     log, cost = run
     rows = log.stretches
     if len(rows.count):
-        took = durations(work_by_level(evidence(log)), cost, rows.count)[-1]
+        seen = evidence(log)
+        work = work_by_level(seen, np.arange(len(seen.levels.priority)), 0, len(rows.count))
+        took = durations(work, cost, rows.count)[-1]
         ends = log.iteration_start_ps + log.iteration_duration_ps
         last = rows.iteration + rows.count - 1
         assert (took == ends[last] - rows.start_ps).all()
