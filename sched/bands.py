@@ -11,7 +11,7 @@ import numpy as np
 from sched.log import Ints, Log
 from sched.occupancy import Bools, Pieces, Timeline, meet, spans
 
-MOST_BANDS = 32
+MOST_BANDS = 8
 CELLS_AT_ONCE = 300_000
 """Pairs of a moment and a holder that are looked at together; bounds the memory."""
 

@@ -2,7 +2,13 @@
 
 from dataclasses import replace
 
+import pytest
+
 from sched.eta import estimate
+from sched.evidence import Evidence
+from sched.forecast import before_in_queue
+from sched.log import Ints
+from sched.page import estimates
 from sched.page.estimates import MOST_WAITS, TIMES, estimated, stamp
 from sched.page.results import result
 from sched.scenario import preset
@@ -30,6 +36,25 @@ def test_they_are_the_estimates_of_explain_for_the_longest_urgent_waits() -> Non
 
 def test_a_run_without_long_urgent_waits_has_none() -> None:
     assert estimated(NOW, "rescue", result(NOW.scenario, "rescue")) == ()
+
+
+def test_behind_a_long_queue_fewer_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    played = list[int]()
+
+    def counted(seen: Evidence, wait: int, slot: int) -> Ints:
+        found = before_in_queue(seen, wait, slot)
+        played.append(len(found))
+        return found
+
+    monkeypatch.setattr(estimates, "before_in_queue", counted)
+    now = replace(NOW, scenario=NOW.scenario.changed(seed=14))
+    run = result(now.scenario, "backfill")
+    many = len(estimated(now, "backfill", run))
+    assert many == len(played) and sum(played) > 6
+    monkeypatch.setattr(estimates, "MOST_PLAYED", 6)
+    estimates._told.clear()
+    few = len(estimated(now, "backfill", run))
+    assert 0 < few < many
 
 
 def test_the_stamp_tells_one_pair_of_runs_from_another() -> None:

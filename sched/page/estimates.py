@@ -11,6 +11,7 @@ import streamlit as st
 
 from sched.eta import estimate
 from sched.external import link
+from sched.forecast import before_in_queue
 from sched.model import PS_PER_S
 from sched.page.component import hidden
 from sched.page.results import Result, alone
@@ -19,6 +20,8 @@ from sched.view import Shown
 
 MOST_WAITS, TIMES = 8, 3
 """Of so many waits, the longest, at so many moments of each."""
+MOST_PLAYED = 30_000
+"""So many requests are played forward for a run in all: behind a long queue fewer estimates are made."""
 SHORT_PS = PS_PER_S // 4
 
 Told = tuple[tuple[str, float, float], ...]
@@ -42,12 +45,16 @@ def _told(form: str, key: str, _run: Result) -> Told:
     waits, lengths, begin = seen.waits, ClassLengths(log.requests), seen.time.begin_ps
     long = waits.to_ps - waits.from_ps
     late = np.flatnonzero((priority[waits.request] == priority.min()) & (long >= SHORT_PS))
-    found = []
+    found, played = [], 0
     for wait in late[np.argsort(-long[late], kind="stable")[:MOST_WAITS]].tolist():
         first, end = np.searchsorted(begin, [waits.from_ps[wait], waits.to_ps[wait]]).tolist()
         for slot in sorted({first + (end - first) * part // TIMES for part in range(TIMES)}):
             if slot >= end or seen.time.iteration[slot] < 0:
                 continue
+            ahead = len(before_in_queue(seen, wait, slot))
+            if played + ahead > MOST_PLAYED:
+                continue
+            played += ahead
             middle = estimate(inversion, wait, slot, lengths).p50_ps
             if middle is not None:
                 name = log.requests.ids[int(waits.request[wait])]
