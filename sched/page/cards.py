@@ -29,7 +29,9 @@ def rate(value: float | None) -> str:
     """Tokens or requests a second: a decimal below a hundred, two digits below one."""
     if value is None:
         return "–"
-    return f"{value:.2g}" if value < 0.95 else f"{value:.1f}" if value < 99.5 else f"{value:,.0f}"
+    if not value:
+        return "0"
+    return f"{value:#.2g}" if value < 0.95 else f"{value:.1f}" if value < 99.5 else f"{value:,.0f}"
 
 
 def kept(mine: float | None, base: float | None) -> str:

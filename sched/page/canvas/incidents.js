@@ -18,5 +18,7 @@ function incidents(api) {
       el("td", { class: "r strong" }, span(row.inversion_s)), el("td", { class: "bars" }, bar), el("td", { class: "r" }, percent(row.share)), el("td", {}, row.cause), el("td", { class: "who" }, ...culprits));
   });
   root.replaceChildren(el("p", { class: "lead" }, ...data.lead.map(([text, kind]) => (kind ? el("b", { class: kind }, text) : text))),
-    data.rows.length ? el("div", { class: "scroll" }, el("table", {}, el("caption", {}, data.caption), el("thead", {}, el("tr", {}, ...heads.map((name, k) => el("th", { scope: "col", class: right.has(k) ? "r" : null, title: data.help[k] ?? null }, name)))), el("tbody", {}, ...body))) : "");
+    data.rows.length ? el("div", { class: "edges" }, el("div", { class: "scroll" }, el("table", {}, el("caption", {}, data.caption), el("thead", {}, el("tr", {}, ...heads.map((name, k) => el("th", { scope: "col", class: right.has(k) ? "r" : null, title: data.help[k] ?? null }, name)))), el("tbody", {}, ...body)))) : "");
+  const scroll = root.querySelector(".scroll");
+  if (scroll) shadeEdges(scroll);
 }
