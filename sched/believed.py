@@ -64,6 +64,8 @@ class Believed:
         heapify(self.events)
         self.returning = set[int]()
         self.waits: Bools = np.arange(common.count) >= common.running
+        self.front = common.running
+        """Nobody waits before this place in the queue."""
 
     def __len__(self) -> int:
         return len(self.reading) + len(self.decoding)
@@ -182,6 +184,7 @@ class Believed:
             self.done[victim] = 0
             self.prefill[victim] = -(-self.known[victim] // machine.max_num_batched_tokens)
             self.start[victim], self.ends[victim] = FAR, 0
-            self.waits[victim] = victim >= self.common.running
+            if victim >= self.common.running:
+                self.waits[victim], self.front = True, min(self.front, victim)
             if self.common.comes_first[victim]:
                 self.returning.add(victim)

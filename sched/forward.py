@@ -98,9 +98,14 @@ class Forward:
 
     def _let_in_who_fits(self, room: "Room") -> None:
         """Everybody who waits, in turn. Who did not fit does not fit later in the same decision."""
-        if not room.is_open:
+        batch, there, count = self.batch, self.common.there, self.common.count
+        while room.is_open and batch.front < count:
+            if batch.waits[batch.front] and not self._let_in(batch.front, room):
+                break
+            batch.front += 1
+        if not room.is_open or batch.front == count:
             return
-        there, left = self.common.there, np.flatnonzero(self.batch.waits)
+        left = batch.front + 1 + np.flatnonzero(batch.waits[batch.front + 1 :])
         while len(left) and room.is_open:
             if self._let_in(int(left[0]), room):
                 left = left[1:]
