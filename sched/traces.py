@@ -71,8 +71,7 @@ def read_trace(
     """
     data, name = _bytes(source, name, most)
     chosen = settings or TraceSettings(file=name[-4096:] or "trace")
-    given = {**chosen.map, **(mapping or {})}
-    chosen = chosen.changed(map=given, unit=unit or chosen.unit)
+    chosen = chosen.changed(map={**chosen.map, **(mapping or {})}, unit=unit or chosen.unit)
     found, digest = table(data, name, most), hashlib.sha256(data).hexdigest()
     del data
     layout, found = _layout(found, chosen, name)
@@ -199,8 +198,9 @@ def _shares(names: tuple[str, ...], index: Ints, prompt: Ints) -> dict[str, Any]
     """Requests and prompt tokens of each name; their shares differ widely where some prompts are long."""
     counts = np.bincount(index, minlength=len(names)).tolist()
     sums = np.bincount(index, weights=prompt, minlength=len(names)).tolist()
+    total = sum(sums)
     return {
-        name: {"requests": count, "share": count / len(index), "prompt_token_share": tokens / sum(sums)}
+        name: {"requests": count, "share": count / len(index), "prompt_token_share": tokens / total}
         for name, count, tokens in zip(names, counts, sums, strict=True)
     }
 

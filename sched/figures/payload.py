@@ -207,7 +207,8 @@ def _pieces(columns: Columns, log: Log, order: Ints) -> None:
 
 def _head(log: Log, columns: Columns) -> dict[str, Any]:
     machine, kept, listed = log.machine, log.set_aside, log.requests
-    plain = all(identity.rpartition("-")[0] in listed.class_names for identity in listed.ids)
+    names = set(listed.class_names)
+    plain = all(identity.rpartition("-")[0] in names for identity in listed.ids)
     numbers = [identity.rpartition("-")[2] for identity in listed.ids]
     return {
         "unit_s": columns.unit_ps * 1e-12,
