@@ -168,6 +168,14 @@ def test_link_and_open_are_each_others_inverse(told: Told) -> None:
     assert told("open", f"https://lab.example/x?{query}&{seen}", "--json") == told(*changed)
 
 
+def test_open_tells_of_the_two_policies_that_the_link_shows(told: Told) -> None:
+    query = told("link", "textbook").strip()
+    usual = told("open", query).splitlines()[2]
+    assert usual.startswith("Under priority + backfill, ") and "Rescue buffer brings" in usual
+    chosen = told("open", f"{query}&a=hol&b=preemptive").splitlines()[2]
+    assert chosen.startswith("Under head of line, ") and "Preemptive brings" in chosen
+
+
 def test_what_a_link_says_beside_the_scenario_is_a_note(told: Told) -> None:
     query = told("link", "textbook").strip() + "&utm_source=mail"
     for one in finite(told("open", query, "--json"))["policies"].values():

@@ -118,7 +118,8 @@ def _shown(
     if as_json:
         print_json({"scenario": plain(scenario, full=True), "policies": summaries})
         return 0
-    print_text("\n\n".join([overview(scenario, summaries), *_about_percentiles(summaries), *buffers]))
+    pair = (seen.a, seen.b) if seen is not None else (None, None)
+    print_text("\n\n".join([overview(scenario, summaries, pair), *_about_percentiles(summaries), *buffers]))
     if out is not None:
         print_text(f"\nWritten to {out}: scenario.toml and four Parquet tables.")
     return 0

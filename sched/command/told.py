@@ -17,11 +17,19 @@ MOST_ROWS = 20
 Summaries = Mapping[str, Mapping[str, Any]]
 
 
-def overview(scenario: Scenario, summaries: Summaries) -> str:
-    """The figures of all policies: what it comes to in a sentence, by class, in all, culprits and notes."""
+def overview(
+    scenario: Scenario, summaries: Summaries, pair: tuple[str | None, str | None] = (None, None)
+) -> str:
+    """The figures of all policies: what it comes to in a sentence, by class, in all, culprits and notes.
+
+    `pair` are the two policies that the sentence is about; None: those of the longest and the least wait.
+    """
     arrived = next(iter(summaries.values()))["requests"]["arrived"]
     heading = f"{scenario.title or scenario.link_base}: {count(arrived, 'request')}, seed {scenario.seed}"
-    parts = [heading, "".join(run.text for run in verdict(summaries, scenario))]
+    parts = [
+        heading,
+        "".join(run.text for run in verdict(summaries, scenario, first=pair[0], second=pair[1])),
+    ]
     if any(one["classes"] for one in summaries.values()):
         parts.append(_by_class(summaries))
     parts += [_in_all(summaries), *_culprits(summaries), *_notes(summaries)]
