@@ -57,8 +57,8 @@ def verdict(
     """What waiting costs the urgent under one policy and why, and what another brings and costs.
 
     `summaries` are those of `metrics.summary` by policy. Without a choice the first is the one under which
-    the urgent wait longest, the second the one under which they wait least. `titles` replaces names, such as
-    "rescue 12 %".
+    the urgent wait longest, the second the one under which they wait least, of equals the one with the most
+    tokens a second. `titles` replaces names, such as "rescue 12 %".
     """
     name = urgent_class(next(iter(summaries.values())), scenario)
     waits = {key: _late(one, name) for key, one in summaries.items()}
@@ -66,7 +66,7 @@ def verdict(
     if name is None or not told:
         return marked("No urgent request got a token, so there is nothing to compare.", say)
     first = first or max(told, key=lambda key: waits[key] or 0.0)
-    second = second or min(told, key=lambda key: waits[key] or 0.0)
+    second = second or min(told, key=lambda key: (waits[key] or 0.0, -_tokens_per_s(summaries[key])))
     policy = title(first, titles, say)
     if waits[first] is None:
         return marked("Under **{policy}**, no {name} request got a token.", say, policy=policy, name=name)
@@ -103,6 +103,11 @@ def not_served(summary: Summary) -> int:
 def _late(summary: Summary, name: str | None) -> float | None:
     found: float | None = summary["classes"][name]["ttft_s"]["p99"] if name in summary["classes"] else None
     return found
+
+
+def _tokens_per_s(summary: Summary) -> float:
+    found: float | None = summary["throughput"]["output_tokens_per_s"]
+    return found or 0.0
 
 
 def _waits(summary: Summary, name: str, policy: str, goal_s: float | None, say: Language) -> list[Run]:

@@ -168,6 +168,10 @@ def test_link_and_open_are_each_others_inverse(told: Told) -> None:
     assert told("open", f"https://lab.example/x?{query}&{seen}", "--json") == told(*changed)
 
 
+def test_of_two_that_wait_as_little_the_sentence_praises_the_one_with_more_tokens(told: Told) -> None:
+    assert "Rescue buffer brings 1.0 s and adds 20.0 % throughput" in told("run", "textbook")
+
+
 def test_open_tells_of_the_two_policies_that_the_link_shows(told: Told) -> None:
     query = told("link", "textbook").strip()
     usual = told("open", query).splitlines()[2]
