@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from sched.language import NAMES, catalogue
-from sched.page.state import shown
+from sched.page.state import Completed, shown
 from sched.view import PAGES
 
 FOLDER = Path(__file__).parent / "canvas"
@@ -103,13 +103,9 @@ def hidden(name: str, data: Any, part: str = "", **told: Callable[[], None]) -> 
         _hidden(name)(data=data, key=f"sched_{name}{part}", **told)
 
 
-def complete_address(told: tuple[int, str, str], part: str = "") -> None:
-    """Make the address of this entry of the history say something, if it is a view's: number, query, view.
-
-    It is done once for a number.
-    """
-    number, query, page = told
-    hidden("address", {"query": query, "number": number, "page": page, "views": list(PAGES[1:])}, part)
+def complete_address(told: Completed, part: str = "") -> None:
+    """Make the address of this entry of the history say all, if it is the one meant; once for a number."""
+    hidden("address", told._asdict() | {"views": list(PAGES[1:])}, part)
 
 
 def go_past() -> None:

@@ -6,7 +6,8 @@ before it is drawn, so that neither can say something else than the other.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from urllib.parse import parse_qsl
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
@@ -16,6 +17,15 @@ from sched.fields import ScenarioError
 from sched.language import NAMES
 from sched.scenario import preset
 from sched.view import PAGES, Shown, default_pair, query_of, shown_by, with_scenario
+
+
+class Completed(NamedTuple):
+    """An address that says all, for an entry of the history that said what was `seen`; `page` is its view."""
+
+    number: int
+    query: str
+    page: str
+    seen: str
 
 
 def query_now() -> dict[str, list[str]]:
@@ -31,10 +41,11 @@ def arrive(page: str = PAGES[0]) -> None:
     Nor is one that the page itself asked for: it has the address of the run before it.
     """
     state, query = st.session_state, query_now()
-    is_again = query == state.get("seen")
-    state["bare"], state["seen"] = is_again and not query and state.get("bare", False), query
     before, state["page"] = state.get("page"), page
-    if "shown" in state and before not in (None, page) and (not query or query == state.get("query")):
+    is_again = query == state.get("seen") and page == before
+    state["bare"], state["seen"] = is_again and not query and state.get("bare", False), query
+    is_ours = state.pop("left", False) or not query or query == state.get("query")
+    if "shown" in state and before not in (None, page) and is_ours:
         state["shown"] = replace(shown(), page=page, play=False)
         state["query"] = query
         state["changed"] = state["bare"] = True
@@ -75,8 +86,11 @@ def write_address() -> None:
         return
     query = _as_query(shown)
     if state["bare"] and query != query_now():
-        state["completed"] = (state.get("completed", (0,))[0] + 1, query_of(shown), shown.page)
-    elif query != query_now():
+        number = state["completed"].number + 1 if "completed" in state else 1
+        state["completed"] = Completed(
+            number, query_of(shown), shown.page, urlencode(state["seen"], doseq=True)
+        )
+    elif query not in (query_now(), state["query"]):  # what was completed is not said again
         st.query_params.from_dict(query)
         state["seen"] = query
     state["query"] = query
@@ -87,11 +101,9 @@ def _as_query(shown: Shown) -> dict[str, list[str]]:
 
 
 def leave() -> dict[str, list[str]]:
-    """Another view is opened: its address, which is then no arrival."""
-    state = st.session_state
-    state["page"] = shown().page
-    state["query"] = query = _as_query(shown())
-    return query
+    """Another view is opened from here: the address as it is, which leaves this view's entry as it was."""
+    st.session_state["left"] = True
+    return query_now()
 
 
 def show(shown: Shown) -> None:
