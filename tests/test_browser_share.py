@@ -312,14 +312,14 @@ def test_what_was_changed_stays_changed_in_every_view_and_back(visit: Any, query
     assert "chat.rate_per_s=0.9&" in first.page.url
     first.page.go_back()
     first.until("window.__ready > 0 && !location.search.includes('view=')")
+    first.until(f"document.querySelector('{CHAT}')?.value === '0.9'")
     first.idle()
     assert (
         "chat.rate_per_s=0.9" in first.page.url and first.page.locator(CHAT).get_attribute("value") == "0.9"
     )
     first.page.go_back()
     first.until("location.search.includes('chat.rate_per_s=0.85')")
-    first.idle()
-    assert first.page.locator(CHAT).get_attribute("value") == "0.85"
+    first.until(f"document.querySelector('{CHAT}')?.value === '0.85'")
 
 
 def test_whoever_goes_back_at_once_leaves_no_address_of_another_view(visit: Any) -> None:
