@@ -1,5 +1,7 @@
 """A run can be watched: it stays the same, and what the watcher raises ends it."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,20 @@ from sched.scenario import preset
 
 class Enough(Exception):
     pass
+
+
+def ends_at_look(number: int, work: Callable[[Callable[[], None]], object]) -> None:
+    """The work is over with the look at which its watcher raises."""
+    seen: list[int] = []
+
+    def stop() -> None:
+        seen.append(1)
+        if len(seen) == number:
+            raise Enough
+
+    with pytest.raises(Enough):
+        work(stop)
+    assert len(seen) == number
 
 
 @pytest.mark.parametrize("policy", ["backfill", "rescue", "isolated", "vtc"])
@@ -29,16 +45,7 @@ def test_what_the_watcher_raises_ends_the_run_soon() -> None:
     looks: list[int] = []
     simulate(scenario, "fcfs", watch=lambda: looks.append(1))
     assert len(looks) > 20 and TURNS > 1
-    seen: list[int] = []
-
-    def stop() -> None:
-        seen.append(1)
-        if len(seen) == 3:
-            raise Enough
-
-    with pytest.raises(Enough):
-        simulate(scenario, "fcfs", watch=stop)
-    assert len(seen) == 3
+    ends_at_look(3, lambda stop: simulate(scenario, "fcfs", watch=stop))
 
 
 @pytest.mark.parametrize("policy", ["fcfs", "isolated"])
@@ -49,13 +56,4 @@ def test_the_analysis_is_watched_too(policy: str) -> None:
     assert len(looks) > 1
     for name in ("wait_ps", "inversion_ps", "bypasses"):
         assert np.array_equal(getattr(seen, name), getattr(alone, name))
-    seen_twice: list[int] = []
-
-    def stop() -> None:
-        seen_twice.append(1)
-        if len(seen_twice) == 2:
-            raise Enough
-
-    with pytest.raises(Enough):
-        analyse(log, stop)
-    assert len(seen_twice) == 2
+    ends_at_look(2, lambda stop: analyse(log, stop))

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sched.figures.glance import Glance, span, together
+from sched.figures.glance import Glance, span
 from sched.figures.lacks import KV, TOKENS, why
 from sched.figures.measure import displayed
 from sched.figures.payload import PLACES
 from sched.figures.side import Waiting
 from sched.language import ENGLISH, Language
 from sched.model import NEVER, PS_PER_S, Outcome
+from sched.words import joined
 
 AT_ONCE_PS = PS_PER_S // 10
 """Who starts sooner after its arrival than this starts in the buffer that is kept for it."""
@@ -34,11 +35,11 @@ def caption(view: Glance, request: int | None, say: Language = ENGLISH) -> str:
     ended, arrived = int(log.ended_ps[request]), int(log.requests.arrival_ps[request])
     if arrived > view.at_ps:
         comes = say("**{name} comes in {time}.**", name=view.name(request), time=span(arrived - view.at_ps))
-        return together([comes, _quiet(view, say)], say)
+        return joined([comes, _quiet(view, say)], say)
     if ended == NEVER or ended > view.at_ps:
         return _quiet(view, say)
     told = {"name": view.name(request), "ago": span(view.at_ps - ended), "after": span(ended - arrived)}
-    return together([say(ENDED[int(log.outcome[request])], **told), _quiet(view, say)], say)
+    return joined([say(ENDED[int(log.outcome[request])], **told), _quiet(view, say)], say)
 
 
 ENDED = {
@@ -67,7 +68,7 @@ def _waits(view: Glance, wait: Waiting, say: Language) -> str:
         else:
             told = span(round(fits * PS_PER_S))
             parts.append(say("Fits in about {fits}; it starts in {time}.", fits=told, time=time))
-    return together(parts, say)
+    return joined(parts, say)
 
 
 def _past(view: Glance, wait: Waiting, cause: int, say: Language) -> str:
@@ -118,7 +119,7 @@ def _runs(view: Glance, request: int, say: Language) -> str:
         who = "borrower" if kept is not None and kept.lend else "request"
         parts.append(say.count(gave, *GAVE[who]))
     parts.append(_urgent(view, say) or _others(view, request, int(side.level[request]), say))
-    return together(parts, say)
+    return joined(parts, say)
 
 
 GAVE = {
@@ -141,7 +142,7 @@ def _urgent(view: Glance, say: Language) -> str:
     ranked = "{n} urgent request waits, {longest}.", "{n} urgent requests wait, {longest} at most."
     longest = span(max(view.at_ps - one.from_ps for one in view.urgent))
     waits = say.count(len(view.urgent), *(flat if view.side.is_flat else ranked), longest=longest)
-    return together([waits, why(view, view.urgent[0], say)], say)
+    return joined([waits, why(view, view.urgent[0], say)], say)
 
 
 def _others(view: Glance, besides: int | None, level: int, say: Language) -> str:
@@ -174,7 +175,7 @@ def _quiet(view: Glance, say: Language) -> str:
     if not view.moment[1] and not view.waiting:
         rest = "**The engine is idle.**"
     ahead = "" if view.side.is_flat else _ahead(view, say)
-    return together([say(rest), _others(view, None, 0, say), ahead], say)
+    return joined([say(rest), _others(view, None, 0, say), ahead], say)
 
 
 def _ahead(view: Glance, say: Language) -> str:

@@ -129,11 +129,6 @@ def span(ps: int) -> str:
     return duration(ps / PS_PER_S, NARROW)
 
 
-def together(sentences: Sequence[str], say: Language) -> str:
-    """Sentences one after the other; Chinese puts no space between them."""
-    return ("" if say.code == "zh" else " ").join(filter(None, sentences))
-
-
 def status(view: Glance, say: Language = ENGLISH) -> tuple[str, str]:
     """How many urgent requests wait, how long, and whether that is good, bad or plain."""
     flat = view.side.is_flat

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 
-from sched.figures.glance import Glance, span, together
+from sched.figures.glance import Glance, span
 from sched.figures.payload import CAUSES, PLACES
 from sched.figures.side import Waiting
 from sched.language import Language
 from sched.model import PS_PER_S
+from sched.words import joined
 
 QUANTUM, LEGITIMATE, RESERVED, KV, TOKENS, SEATS = range(len(CAUSES))
 """The causes by their number in what the browser is sent."""
@@ -21,7 +22,7 @@ def why(view: Glance, wait: Waiting, say: Language) -> str:
     if cause == LEGITIMATE:
         flat = view.side.is_flat
         turn = "" if flat else say("It would wait even without any less urgent request.")
-        return together([_its_turn(view, wait, say), turn], say)
+        return joined([_its_turn(view, wait, say), turn], say)
     by_cause: dict[int, Callable[[Glance, Waiting, Language], str]] = {
         TOKENS: _lacks_tokens,
         SEATS: _lacks_seat,

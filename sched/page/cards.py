@@ -16,8 +16,7 @@ from sched.page.trust import basis, open_about
 from sched.trust import Trust
 from sched.verdict import not_served
 from sched.view import Shown
-from sched.words import NARROW as NARROW
-from sched.words import duration, joined
+from sched.words import NARROW, duration, joined
 
 
 def seconds(value: float | None) -> str:

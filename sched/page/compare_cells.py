@@ -6,8 +6,9 @@ from typing import Any
 
 from sched.experiments import Comparison
 from sched.intervals import Difference
-from sched.page.cards import NARROW, seconds
+from sched.page.cards import seconds
 from sched.page.language import tr
+from sched.words import NARROW
 
 MINUS = "\u2212"
 LONGEST = 20

@@ -4,12 +4,12 @@ import streamlit as st
 
 from sched.cost import IterationCost, iteration_cost, machine
 from sched.model import PS_PER_S, UNLIMITED_BLOCKS
-from sched.page.cards import NARROW
 from sched.page.language import tr
 from sched.page.state import shown
 from sched.page.titles import plain, unbroken
 from sched.scenario import Scenario
 from sched.text import text
+from sched.words import NARROW
 
 MARK = "<!-- iteration -->"
 """Where the text leaves room for what depends on the hardware."""

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from sched.figures.looks import looks
-from sched.page.cards import NARROW, seconds
+from sched.page.cards import seconds
 from sched.page.component import component
 from sched.page.glossary import meaning
 from sched.page.language import say, tr
 from sched.page.results import MOST_INCIDENTS, Incident, Result, slowed
 from sched.page.titles import in_sentence, title
 from sched.view import Shown
-from sched.words import Run, marked
+from sched.words import NARROW, Run, marked
 
 
 def _lead(

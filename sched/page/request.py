@@ -10,7 +10,7 @@ import streamlit as st
 from sched.figures.looks import looks
 from sched.model import PS_PER_S
 from sched.moments import RESOURCE_NAMES, RESOURCE_WORDS
-from sched.page.cards import NARROW, seconds
+from sched.page.cards import seconds
 from sched.page.component import component
 from sched.page.explained import by_wait, culprits, explained, longest_wait, parts_of_wait
 from sched.page.language import say, tr, tr_count
@@ -20,7 +20,7 @@ from sched.page.titles import title, unbroken
 from sched.page.told import noted
 from sched.story import story
 from sched.view import Shown
-from sched.words import DEEDS
+from sched.words import DEEDS, NARROW
 
 LISTED = 500
 """So many requests are offered by name, those that waited longest first; any other can be typed."""

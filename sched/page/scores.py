@@ -5,11 +5,12 @@ from typing import Any
 import streamlit as st
 
 from sched.model import PS_PER_S
-from sched.page.cards import NARROW, seconds
+from sched.page.cards import seconds
 from sched.page.language import tr
 from sched.page.titles import name_of
 from sched.scenario import presets
 from sched.scored import on_file
+from sched.words import NARROW
 
 
 def rows() -> list[dict[str, Any]]:

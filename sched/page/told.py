@@ -9,14 +9,14 @@ from sched.figures.looks import looks
 from sched.model import PS_PER_S
 from sched.moments import NOUNS, RESOURCE_NAMES
 from sched.notes import SPOKEN_OF
-from sched.page.cards import NARROW, seconds
+from sched.page.cards import seconds
 from sched.page.controls import MARKS, entry
 from sched.page.language import say, tr, tr_count
 from sched.page.opened import opened, patience_ps
 from sched.page.results import Incident, Result
 from sched.page.titles import plain, title
 from sched.view import Shown
-from sched.words import count, joined, listed
+from sched.words import NARROW, count, joined, listed
 
 HEADS = (
     "at",
